@@ -1,0 +1,296 @@
+#include "certify/command/certification.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "certify/command/command.hpp"
+#include "certify/command/message_size.hpp"
+#include "ir/bytes_file.hpp"
+
+namespace spatialcert::command {
+namespace {
+
+using certify::ProgramReport;
+using certify::Verdict;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kDrawEvery{200};
+
+/// One at a time: creating files looks at the process's umask by changing it.
+void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  std::filesystem::create_directories(path.parent_path());
+  if (const ir::Status failed = ir::write_bytes(path.string(), bytes)) {
+    throw OutputError(failed->message());
+  }
+}
+
+/// Runs `action`; what it throws is a fault of ours, in words.
+template <typename F>
+std::string fault_of(F action) {
+  try {
+    action();
+  } catch (const std::exception& e) {
+    return *e.what() == '\0' ? "unknown fault" : e.what();
+  } catch (...) {
+    return "unknown fault";
+  }
+  return {};
+}
+
+void add(certify::Totals& to, const certify::Totals& more) {
+  to.certified += more.certified;
+  to.refuted += more.refuted;
+  to.undecided += more.undecided;
+  to.refused += more.refused;
+  to.faults += more.faults;
+}
+
+void count(certify::Totals& totals, Verdict verdict) {
+  switch (verdict) {
+    case Verdict::certified: ++totals.certified; return;
+    case Verdict::refuted: ++totals.refuted; return;
+    case Verdict::undecided:
+    case Verdict::not_evaluated:
+    case Verdict::not_applicable: ++totals.undecided; return;
+  }
+}
+
+std::string summary_text(const certify::Totals& totals) {
+  std::string text = fmt::format("{} certified, {} refuted, {} undecided, {} refused", totals.certified,
+                                 totals.refuted, totals.undecided, totals.refused);
+  if (totals.faults != 0) text += fmt::format(", {} faults of spatialcert's own", totals.faults);
+  return text + '\n';
+}
+
+const certify::RuleReport* rule_report(const ProgramReport& report, proofs::Rule rule) {
+  for (const certify::RuleReport& r : report.rules) {
+    if (r.rule == rule) return &r;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> OutputNames::claim(std::size_t file, const LoadedFile* loaded) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return turn_ == file; });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; loaded != nullptr && i < loaded->programs.size(); ++i) {
+    const std::string base = file_name_of(loaded->programs[i].program.name);
+    std::string name = base;
+    for (int n = 2; !used_.emplace(name, 0).second; ++n) name = fmt::format("{}-{}", base, n);
+    names.push_back(std::move(name));
+  }
+  ++turn_;
+  changed_.notify_all();
+  return names;
+}
+
+Certification::Certification(const CertifyOptions& options)
+    : options_(options), import_(options.import.msccl()), progress_(!options.quiet, options.paths.size()) {}
+
+int Certification::run() {
+  const auto start = Clock::now();
+  pool_ = std::make_unique<Pool>(options_.jobs);
+  for (std::size_t i = 0; i < options_.paths.size(); ++i) {
+    pool_->add([this, i] { start_file(i); });
+  }
+  certify::Totals totals;
+  if (options_.json) print(certify::report_json_head());
+  for (std::size_t i = 0; i < options_.paths.size(); ++i) {
+    const Block block = take(i);
+    add(totals, block.totals);
+    progress_.finished_file();
+    progress_.erase();
+    // An element brings the comma before it, a block the blank line.
+    const bool first = i == 0;
+    if (options_.json && !first) print(",");
+    if (!options_.json && !options_.quiet && !first) print("\n");
+    print(block.text);
+    for (const std::string& complaint : block.complaints) complain(complaint);
+  }
+  if (options_.json) {
+    print(certify::report_json_tail(totals, std::chrono::duration<double>(Clock::now() - start).count()));
+  } else if (totals.certified + totals.refuted + totals.undecided + totals.refused + totals.faults > 1) {
+    print((options_.quiet ? "" : "\n") + summary_text(totals));
+  }
+  return totals.exit_status();
+}
+
+void Certification::start_file(std::size_t number) {
+  const std::string& path = options_.paths[number];
+  const bool named = !options_.smt2_folder.empty() || !options_.counterexample_folder.empty();
+  auto job = std::make_shared<Job>();
+  std::optional<ir::Refusal> refusal;
+  std::string fault = fault_of([&] {
+    auto loaded = load(path, import_);
+    if (!loaded) {
+      refusal = loaded.error();
+      return;
+    }
+    job->number = number;
+    job->file = *std::move(loaded);
+    job->left = job->file.programs.size();
+    job->reports.resize(job->left);
+    job->faults.resize(job->left);
+  });
+  if (named) {
+    const bool usable = fault.empty() && !refusal;
+    job->names = names_.claim(number, usable ? &job->file : nullptr);
+  }
+  Block block;
+  if (!fault.empty()) {
+    append_fault(path, fault, block);
+    put(number, std::move(block));
+  } else if (refusal) {
+    ++block.totals.refused;
+    append_element(options_.json ? certify::refusal_json(path, *refusal)
+                                 : fmt::format("{}: refused{}{}\n", path,
+                                               options_.quiet ? ": " : "\n  ", refusal->message()),
+                   block);
+    put(number, std::move(block));
+  } else {
+    for (std::size_t i = job->file.programs.size(); i-- > 0;) {
+      pool_->add_first([this, job, i] { certify_program(job, i); });
+    }
+  }
+}
+
+void Certification::certify_program(const std::shared_ptr<Job>& job, std::size_t index) {
+  ProgramReport report;
+  std::string fault = fault_of([&] {
+    report = certify_one(*job, index);
+    write_counterexamples(*job, index, report);
+  });
+  bool last = false;
+  {
+    const std::lock_guard lock(job->mutex);
+    job->reports[index] = std::move(report);
+    job->faults[index] = std::move(fault);
+    last = --job->left == 0;
+  }
+  if (last) finish_file(*job);
+}
+
+ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
+  const ir::Program& program = job.file.programs[index].program;
+  certify::Options options;
+  options.rules = options_.rules;
+  options.rlimit = options_.rlimit;
+  options.on_progress = [&](std::string_view what) { progress_.doing(program.name, what); };
+  // A failure is kept until the pipeline has returned, which owes nothing to exceptions of others.
+  std::string failure;
+  if (!options_.smt2_folder.empty()) {
+    options.on_query = [&](std::string_view rule, std::uint64_t number, const std::string& smt2) {
+      const std::filesystem::path folder = std::filesystem::path(options_.smt2_folder) / job.names[index];
+      const std::string fault =
+          fault_of([&] { write_file(folder / fmt::format("{}-{:03}.smt2", rule, number), smt2); });
+      if (failure.empty()) failure = fault;
+    };
+  }
+  ProgramReport report = certify::certify(program, options);
+  if (!failure.empty()) throw OutputError(failure);
+  return report;
+}
+
+void Certification::write_counterexamples(const Job& job, std::size_t index,
+                                          const ProgramReport& report) {
+  if (options_.counterexample_folder.empty()) return;
+  const std::filesystem::path folder = options_.counterexample_folder;
+  for (const certify::RuleReport& rule : report.rules) {
+    if (!rule.counterexample) continue;
+    write_file(folder / fmt::format("{}.{}.json", job.names[index], proofs::to_string(rule.rule)),
+               certify::counterexample_json(job.file.programs[index].program, *rule.counterexample,
+                                            rule.rule));
+  }
+}
+
+void Certification::finish_file(Job& job) {
+  Block block;
+  const std::string fault = fault_of([&] {
+    for (std::size_t i = 0; i < job.reports.size(); ++i) append_program(job, i, block);
+  });
+  if (!fault.empty()) append_fault(job.file.path, fault, block);
+  job.file = {};  // the programs may be large, and other files are still to come
+  put(job.number, std::move(block));
+}
+
+/// The variant with one transfer per chunk carries the limit, if its twin with one per step is live.
+std::optional<certify::SizeLimit> Certification::size_limit(const Job& job, std::size_t index) const {
+  using Mode = ir::MscclTransfers::Mode;
+  const LoadedProgram& refuted = job.file.programs[index];
+  const auto verdict = [&](std::size_t i) {
+    const certify::RuleReport* rule = rule_report(job.reports[i], proofs::Rule::liveness);
+    return rule == nullptr ? Verdict::not_evaluated : rule->verdict;
+  };
+  if (!job.file.foreign || refuted.transfers.mode != Mode::one_per_chunk ||
+      verdict(index) != Verdict::refuted) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < job.file.programs.size(); ++i) {
+    const LoadedProgram& twin = job.file.programs[i];
+    if (twin.placement == refuted.placement && twin.transfers.mode == Mode::one_per_step &&
+        verdict(i) == Verdict::certified) {
+      return find_size_limit(job.file, refuted.placement, import_.runtime);
+    }
+  }
+  return std::nullopt;
+}
+
+void Certification::append_program(const Job& job, std::size_t index, Block& block) const {
+  if (!job.faults[index].empty()) {
+    append_fault(job.file.path, job.faults[index], block);
+    return;
+  }
+  const LoadedProgram& loaded = job.file.programs[index];
+  const ProgramReport& report = job.reports[index];
+  const certify::Provenance provenance{job.file.path, loaded.variant, size_limit(job, index)};
+  if (options_.json) {
+    append_element(certify::report_json(loaded.program, report, provenance), block);
+  } else if (options_.quiet) {
+    append_element(certify::verdict_line(report) + '\n', block);
+  } else {
+    append_element(certify::report_text(loaded.program, report, true, provenance), block);
+  }
+  count(block.totals, report.verdict);
+}
+
+void Certification::append_fault(const std::string& path, const std::string& what, Block& block) const {
+  ++block.totals.faults;
+  append_element(options_.json ? certify::fault_json(path, what)
+                               : fmt::format("{}: fault of spatialcert's own: {}\n", path, what),
+                 block);
+  block.complaints.push_back(fmt::format("spatialcert: {}: {}\n", path, what));
+}
+
+void Certification::append_element(std::string text, Block& block) const {
+  const bool first = block.text.empty();
+  if (options_.json) {
+    block.text += (first ? "\n    " : ",\n    ") + std::move(text);
+  } else {
+    block.text += (first || options_.quiet ? "" : "\n") + std::move(text);
+  }
+}
+
+void Certification::put(std::size_t number, Block block) {
+  {
+    const std::lock_guard lock(mutex_);
+    blocks_.emplace(number, std::move(block));
+  }
+  changed_.notify_all();
+}
+
+Certification::Block Certification::take(std::size_t number) {
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, kDrawEvery, [&] { return blocks_.contains(number); })) {
+    progress_.draw();
+  }
+  auto node = blocks_.extract(number);
+  return std::move(node.mapped());
+}
+
+}  // namespace spatialcert::command

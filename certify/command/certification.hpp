@@ -1,0 +1,91 @@
+// One run of `spatialcert certify`: files in, verdict blocks out, in argument order.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "certify/command/import_options.hpp"
+#include "certify/command/pool.hpp"
+#include "certify/command/progress.hpp"
+#include "certify/report.hpp"
+
+namespace spatialcert::command {
+
+struct CertifyOptions {
+  std::vector<std::string> paths;
+  bool json = false;
+  bool quiet = false;
+  std::vector<proofs::Rule> rules;
+  std::uint64_t rlimit = certify::Options{}.rlimit;
+  unsigned jobs = 1;
+  std::string smt2_folder;
+  std::string counterexample_folder;
+  ImportOptions import;
+};
+
+/// Hands out names of files and folders, without collisions, in argument order whatever thread asks first.
+class OutputNames {
+ public:
+  /// One name per program of file number `file`. Waits for all files before it; every file must claim, be it nothing.
+  [[nodiscard]] std::vector<std::string> claim(std::size_t file, const LoadedFile* loaded);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t turn_ = 0;
+  std::map<std::string, int> used_;
+};
+
+class Certification {
+ public:
+  explicit Certification(const CertifyOptions& options);
+  /// Prints everything; returns the exit status. Throws OutputError.
+  int run();
+
+ private:
+  /// What there is to print for one file.
+  struct Block {
+    std::string text;
+    certify::Totals totals;
+    std::vector<std::string> complaints;
+  };
+  /// A file whose programs are being certified.
+  struct Job {
+    std::size_t number = 0;
+    LoadedFile file;
+    std::vector<std::string> names;
+    std::vector<certify::ProgramReport> reports;
+    std::vector<std::string> faults;  ///< per program; empty = none
+    std::size_t left = 0;
+    std::mutex mutex;
+  };
+
+  void start_file(std::size_t number);
+  void certify_program(const std::shared_ptr<Job>& job, std::size_t index);
+  [[nodiscard]] certify::ProgramReport certify_one(const Job& job, std::size_t index);
+  void write_counterexamples(const Job& job, std::size_t index, const certify::ProgramReport& report);
+  void finish_file(Job& job);
+  [[nodiscard]] std::optional<certify::SizeLimit> size_limit(const Job& job, std::size_t index) const;
+  void append_program(const Job& job, std::size_t index, Block& block) const;
+  void append_fault(const std::string& path, const std::string& what, Block& block) const;
+  void append_element(std::string text, Block& block) const;
+  void put(std::size_t number, Block block);
+  [[nodiscard]] Block take(std::size_t number);
+
+  const CertifyOptions& options_;
+  ir::MscclOptions import_;
+  Progress progress_;
+  OutputNames names_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::size_t, Block> blocks_;
+  std::unique_ptr<Pool> pool_;
+};
+
+}  // namespace spatialcert::command

@@ -1,0 +1,83 @@
+// spatialcert certify PROGRAM...
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "certify/command/certification.hpp"
+#include "certify/command/command.hpp"
+
+namespace spatialcert::command {
+namespace {
+
+struct Arguments {
+  CertifyOptions options;
+  std::string format = "text";
+  std::vector<std::string> rules;
+};
+
+std::vector<std::string> rule_names() {
+  std::vector<std::string> names;
+  for (const proofs::Rule rule : proofs::all_rules()) names.emplace_back(proofs::to_string(rule));
+  return names;
+}
+
+int run_certify(Arguments& arguments) {
+  CertifyOptions& options = arguments.options;
+  options.json = arguments.format == "json";
+  for (const std::string& name : arguments.rules) {
+    const proofs::Rule rule = *proofs::parse_rule(name);
+    if (std::find(options.rules.begin(), options.rules.end(), rule) == options.rules.end()) {
+      options.rules.push_back(rule);
+    }
+  }
+  return Certification(options).run();
+}
+
+constexpr const char* kFooter = R"(
+PROGRAM is a program (.json, .json.zst) or an MSCCL algorithm (.xml, .xml.zst), told apart by content. An
+algorithm is several programs if it allows several placements or its steps may be one transfer or several: all
+are certified and reported. Where it deadlocks only above a message size, the report names the size.
+
+Exit status: 70 fault of spatialcert's own or unwritable output; else 1 something was refuted; else 3 a file
+was refused; else 2 something is undecided; else 0. 64 wrong usage. With --rule never 0.
+
+Examples:
+  spatialcert certify model.json.zst
+  spatialcert certify --format json -j 8 algorithms/*.xml
+  spatialcert certify --rule ordering --smt2 queries --cex found model.json
+  spatialcert certify --bytes 64MiB --placement in ring.xml
+)";
+
+}  // namespace
+
+Command declare_certify(CLI::App& parent) {
+  auto arguments = std::make_shared<Arguments>();
+  CertifyOptions& options = arguments->options;
+  options.jobs = std::max(1U, std::thread::hardware_concurrency());
+  CLI::App* app = parent.add_subcommand("certify", "Certify or refute programs");
+  app->add_option("PROGRAM", options.paths, "Programs or foreign files")->required();
+  app->add_option("--format", arguments->format, "text (default) or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  app->add_option("--rule", arguments->rules, "Only this rule; may be repeated")
+      ->check(CLI::IsMember(rule_names()))
+      ->allow_extra_args(false);
+  app->add_option("--rlimit", options.rlimit,
+                  fmt::format("Z3 resource units per query (default: {})", options.rlimit))
+      ->check(CLI::PositiveNumber);
+  app->add_option("-j,--jobs", options.jobs, "Programs at a time (default: number of cores)")
+      ->check(CLI::Range(1U, 1024U));
+  app->add_option("--smt2", options.smt2_folder, "Write every query to DIR/PROGRAM/RULE-nnn.smt2")
+      ->type_name("DIR");
+  app->add_option("--cex", options.counterexample_folder,
+                  "Write every counterexample to DIR/PROGRAM.RULE.json, for `replay`")
+      ->type_name("DIR");
+  app->add_flag("--quiet", options.quiet, "One line per program, and no progress");
+  add_import_options(*app, options.import);
+  app->footer(kFooter);
+  return {app, [arguments] { return run_certify(*arguments); }};
+}
+
+}  // namespace spatialcert::command

@@ -1,0 +1,47 @@
+// The parts that reports of counterexamples are made of. Private to the reports.
+//
+// Every function appends whole lines; the caller indents them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "certify/names.hpp"
+#include "proofs/counterexample.hpp"
+
+namespace spatialcert::certify {
+
+using Lines = std::vector<std::string>;
+
+/// `cycle`, `starved`: the numbered chain.
+void deadlock_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
+/// `race`, `wrong_order`, `undefined_read`, `wrong_producer`: the accesses and their schedules.
+void access_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
+/// `leftover`, `overflow`, `misuse`.
+void counter_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
+/// `overlap`, `out_of_memory`, `misaligned`.
+void memory_lines(const ir::Program& program, const proofs::Counterexample& counterexample, Lines& out);
+
+/// Steps that a schedule takes.
+[[nodiscard]] std::uint64_t step_count(const ir::Schedule& schedule);
+/// `after 17 steps of the token game`.
+[[nodiscard]] std::string after_steps(const ir::Schedule& schedule);
+
+/// Who raises and who lowers a counter, one line per engine program, the most important first.
+struct CounterUse {
+  ir::ProgramId program;
+  std::int64_t amount = 0;    ///< in all
+  std::uint64_t ops = 0;      ///< op instances
+  ir::TransitionId first;
+};
+struct CounterUses {
+  std::vector<CounterUse> raising;
+  std::vector<CounterUse> lowering;
+};
+[[nodiscard]] CounterUses uses_of(const OpNames& names, ir::CounterId counter);
+/// `posts`, `pushes`, `pops` and their opposites.
+[[nodiscard]] const char* raising_verb(ir::CounterKind kind);
+[[nodiscard]] const char* lowering_verb(ir::CounterKind kind);
+
+}  // namespace spatialcert::certify

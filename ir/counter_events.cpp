@@ -1,0 +1,76 @@
+#include "ir/counter_events.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace spatialcert::ir {
+namespace {
+
+/// Sums stay far from the ends of 64 bits, so that later additions of a few of them cannot overflow.
+constexpr std::int64_t kLargestSum = std::int64_t{1} << 61;
+
+class Collector {
+ public:
+  Collector(const Counters& counters, CounterShares& out) : counters_(counters), out_(out) {}
+
+  bool add(ProgramId p, TransitionId t, const Op& op) {
+    switch (op.code) {
+      case OpCode::wait: return event(semaphore(op), p, {t, op.count, -op.count});
+      case OpCode::await: return event(semaphore(op), p, {t, op.count, 0});
+      case OpCode::post: return event(semaphore(op), p, {t, 0, op.count});
+      case OpCode::reserve: return event(free(op), p, {t, op.count, 0});
+      case OpCode::front: return event(filled(op), p, {t, op.count, 0});
+      case OpCode::push: return event(free(op), p, {t, 0, -op.count}) && event(filled(op), p, {t, 0, op.count});
+      case OpCode::pop: return event(filled(op), p, {t, 0, -op.count}) && event(free(op), p, {t, 0, op.count});
+      default: return true;
+    }
+  }
+
+ private:
+  [[nodiscard]] CounterId semaphore(const Op& op) const { return counters_.of(SemaphoreId(op.object)); }
+  [[nodiscard]] CounterId free(const Op& op) const { return counters_.free(BufferId(op.object)); }
+  [[nodiscard]] CounterId filled(const Op& op) const { return counters_.filled(BufferId(op.object)); }
+
+  bool event(CounterId counter, ProgramId p, CounterEvent e) {
+    auto& shares = out_[counter.value()];
+    if (shares.empty() || shares.back().program != p) shares.push_back({p, {}, {0}, false, false, false});
+    CounterShare& share = shares.back();
+    if (e.need > kLargestSum || std::abs(e.delta) > kLargestSum) return false;
+    const std::int64_t sum = share.prefix.back() + e.delta;
+    if (std::abs(sum) > kLargestSum) return false;
+    share.events.push_back(e);
+    share.prefix.push_back(sum);
+    share.raises |= e.delta > 0;
+    share.lowers |= e.delta < 0;
+    share.tests |= e.need > 0;
+    return true;
+  }
+
+  const Counters& counters_;
+  CounterShares& out_;
+};
+
+}  // namespace
+
+std::optional<CounterShares> counter_shares(const Program& program, const Unrolled& unrolled,
+                                            const Counters& counters) {
+  CounterShares out(counters.size());
+  Collector collector(counters, out);
+  for (std::uint32_t t = 0; t < unrolled.transitions(); ++t) {
+    const TransitionId id(t);
+    if (!collector.add(ProgramId(unrolled.program[t]), id, unrolled.op_of(program, id))) return std::nullopt;
+  }
+  // The sum over programs and the initial value are added up by callers.
+  for (std::uint32_t c = 0; c < counters.size(); ++c) {
+    std::int64_t total = std::abs(counters[CounterId(c)].initial);
+    for (const CounterShare& share : out[c]) {
+      std::int64_t largest = 0;
+      for (const std::int64_t sum : share.prefix) largest = std::max(largest, std::abs(sum));
+      if (total > kLargestSum - largest) return std::nullopt;
+      total += largest;
+    }
+  }
+  return out;
+}
+
+}  // namespace spatialcert::ir

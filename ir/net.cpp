@@ -1,0 +1,222 @@
+#include "ir/net.hpp"
+
+#include <algorithm>
+
+#include "ir/counter_events.hpp"
+#include "ir/order_justifier.hpp"
+#include "ir/periodic_justifier.hpp"
+#include "ir/require.hpp"
+
+namespace spatialcert::ir {
+namespace {
+
+/// Clocks of the justification by order may use this much memory.
+constexpr std::uint64_t kClockBytes = std::uint64_t{4} << 30;
+
+/// Who raises and lowers a counter: the question that decides how its tests are justified.
+struct Parties {
+  const CounterShare* raiser = nullptr;
+  const CounterShare* lowerer = nullptr;
+  bool several_raise = false;
+  bool several_lower = false;
+  std::int64_t gain = 0;  ///< per iteration, over all programs
+
+  explicit Parties(const std::vector<CounterShare>& shares) {
+    for (const CounterShare& share : shares) {
+      gain += share.net();
+      if (share.raises) {
+        several_raise |= raiser != nullptr;
+        raiser = &share;
+      }
+      if (share.lowers) {
+        several_lower |= lowerer != nullptr;
+        lowerer = &share;
+      }
+    }
+  }
+
+  /// Counting decides the tests of `share` if the counter depends on its own program, whose past is fixed,
+  /// and on one program that only raises it.
+  [[nodiscard]] bool counting_decides(const CounterShare& share) const {
+    if (several_raise || several_lower) return false;
+    return lowerer == nullptr || lowerer == &share;
+  }
+};
+
+class Builder {
+ public:
+  Builder(const Program& program, const Unrolled& unrolled, Net& net)
+      : program_(program), unrolled_(unrolled), counters_(program), net_(net) {}
+
+  void build() {
+    const auto shares = counter_shares(program_, unrolled_, counters_);
+    if (!shares) {
+      net_.issues.push_back({TestIssue::Kind::limit, {}, {}, 0, 0});
+      return;
+    }
+    shares_ = &*shares;
+    for (std::uint32_t c = 0; c < counters_.size(); ++c) counter(c);
+    if (!by_order_.empty()) justify_by_order();
+    std::stable_sort(net_.issues.begin(), net_.issues.end(), [](const TestIssue& a, const TestIssue& b) {
+      return a.transition < b.transition;
+    });
+  }
+
+ private:
+  void counter(std::uint32_t c) {
+    const auto& shares = (*shares_)[c];
+    const Parties parties(shares);
+    const CounterId id(c);
+    for (const CounterShare& share : shares) {
+      for (const CounterEvent& event : share.events) net_.tests += event.need > 0 ? 1 : 0;
+    }
+    if (program_.execution == Execution::persistent && parties.gain != 0) {
+      const std::int64_t raised = parties.raiser == nullptr ? 0 : parties.raiser->net();
+      net_.issues.push_back({TestIssue::Kind::unbalanced, {}, id, parties.gain, raised});
+      return;
+    }
+    bool needs_order = false;
+    for (const CounterShare& share : shares) {
+      if (!share.tests) continue;
+      if (parties.counting_decides(share)) {
+        count(id, parties, share);
+      } else {
+        needs_order = true;
+      }
+    }
+    // All tests of such a counter go there: the few that counting decided gain nothing new.
+    if (needs_order) by_order_.push_back(c);
+  }
+
+  /// Justification by counting: the test depends on the op that brings the raiser's total to the demand.
+  void count(CounterId id, const Parties& parties, const CounterShare& share) {
+    const Counter& counter = counters_[id];
+    const bool credit = counter.kind == CounterKind::free &&
+                        program_.buffers[counter.object].depth == Depth::guaranteed;
+    const bool own_supply = parties.raiser == nullptr || parties.raiser == &share;
+    for (std::size_t e = 0; e < share.events.size(); ++e) {
+      const CounterEvent& event = share.events[e];
+      if (event.need <= 0) continue;
+      const std::int64_t demand = event.need - counter.initial - share.prefix[e];
+      if (own_supply) {
+        if (demand > 0) starve(event, id, demand, 0);
+        continue;
+      }
+      connect(event, id, demand, *parties.raiser, credit);
+    }
+  }
+
+  void starve(const CounterEvent& event, CounterId id, std::int64_t demand, std::int64_t supply) {
+    net_.issues.push_back({TestIssue::Kind::starved, event.transition, id, demand, supply});
+  }
+
+  void connect(const CounterEvent& event, CounterId id, std::int64_t demand, const CounterShare& raiser,
+               bool credit) {
+    const std::int64_t supply = raiser.net();
+    std::int64_t iterations_later = 0;
+    if (program_.execution == Execution::persistent) {
+      if (supply == 0) {
+        if (demand > 0) starve(event, id, demand, 0);
+        return;
+      }
+      // Demand counted from the start of the test's own iteration; floor division.
+      const std::int64_t units = demand - 1;
+      iterations_later = units >= 0 ? units / supply : -((-units + supply - 1) / supply);
+      demand -= iterations_later * supply;
+      if (iterations_later < -0x7fffffff) return;  // covered by initial tokens for practically ever
+    } else if (demand <= 0) {
+      return;
+    } else if (demand > supply) {
+      return starve(event, id, demand, supply);
+    }
+    if (iterations_later > 0) {
+      net_.issues.push_back({TestIssue::Kind::later_iteration, event.transition, id, demand, supply});
+      return;
+    }
+    const auto at = std::lower_bound(raiser.prefix.begin(), raiser.prefix.end(), demand);
+    SPATIALCERT_REQUIRE(at != raiser.prefix.begin() && at != raiser.prefix.end(), "supply meets demand");
+    const auto post = static_cast<std::size_t>(at - raiser.prefix.begin()) - 1;
+    net_.places.push_back({raiser.events[post].transition, event.transition,
+                           static_cast<std::int32_t>(-iterations_later), id, credit});
+  }
+
+  void justify_by_order() {
+    std::vector<Place> known;
+    for (const Place& place : net_.places) {
+      if (!place.credit) known.push_back(place);
+    }
+    if (program_.execution == Execution::persistent) {
+      return justify_periodically({program_, unrolled_, counters_, *shares_, by_order_, known, kClockBytes},
+                                  net_);
+    }
+    const Window window{&unrolled_, shares_, shares_, &counters_, false, false};
+    if (OrderJustifier::clock_bytes(window, by_order_) > kClockBytes) {
+      net_.issues.push_back({TestIssue::Kind::limit, {}, CounterId(by_order_.front()), 0, 0});
+      return;
+    }
+    OrderJustifier justifier(window, by_order_, known);
+    justifier.run(0, 1);
+    net_.by_order = justifier.found().size();
+    net_.places.insert(net_.places.end(), justifier.found().begin(), justifier.found().end());
+    const auto issues = justifier.issues();
+    net_.issues.insert(net_.issues.end(), issues.begin(), issues.end());
+  }
+
+  const Program& program_;
+  const Unrolled& unrolled_;
+  Counters counters_;
+  Net& net_;
+  const CounterShares* shares_ = nullptr;
+  std::vector<std::uint32_t> by_order_;
+};
+
+}  // namespace
+
+Net build_net(const Program& program, const Unrolled& unrolled) {
+  SPATIALCERT_REQUIRE(unrolled.iterations == 1, "the net is that of one iteration");
+  Net net;
+  Builder(program, unrolled, net).build();
+  return net;
+}
+
+Adjacency::Adjacency(std::uint32_t transitions, const std::vector<Place>& places, bool with_credit)
+    : in_begin_(transitions + 1, 0), out_begin_(transitions + 1, 0) {
+  const auto used = [&](const Place& p) { return with_credit || !p.credit; };
+  for (const Place& p : places) {
+    if (!used(p)) continue;
+    ++in_begin_[p.to.value() + 1];
+    ++out_begin_[p.from.value() + 1];
+  }
+  for (std::uint32_t t = 0; t < transitions; ++t) {
+    in_begin_[t + 1] += in_begin_[t];
+    out_begin_[t + 1] += out_begin_[t];
+  }
+  in_.resize(in_begin_.back());
+  out_.resize(out_begin_.back());
+  auto in_at = in_begin_;
+  auto out_at = out_begin_;
+  for (std::uint32_t i = 0; i < places.size(); ++i) {
+    if (!used(places[i])) continue;
+    in_[in_at[places[i].to.value()]++] = i;
+    out_[out_at[places[i].from.value()]++] = i;
+  }
+}
+
+std::vector<Place> expand_places(const Net& net, const Unrolled& one, const Unrolled& many) {
+  std::vector<Place> out;
+  out.reserve(net.places.size() * many.iterations);
+  const auto at = [&](TransitionId t, std::uint32_t iteration) {
+    const std::uint32_t p = one.program[t.value()];
+    return TransitionId(many.begin[p] + iteration * one.length(ProgramId(p)) + (t.value() - one.begin[p]));
+  };
+  for (std::uint32_t i = 0; i < many.iterations; ++i) {
+    for (const Place& place : net.places) {
+      if (place.tokens < 0 || static_cast<std::uint32_t>(place.tokens) > i) continue;
+      out.push_back({at(place.from, i - static_cast<std::uint32_t>(place.tokens)), at(place.to, i), 0,
+                     place.counter, place.credit});
+    }
+  }
+  return out;
+}
+
+}  // namespace spatialcert::ir

@@ -1,0 +1,98 @@
+// The marked graph of a program (DESIGN 6 and 13.1).
+//
+// Transitions are the op instances of one iteration of the unrolled program. Program order is implied:
+// consecutive transitions of one engine program. The places listed here are the hand-offs, each
+// *justified*: in every schedule of the token game, iteration i of `to` comes after iteration i - tokens
+// of `from`. So a path in the net is an order that always holds, whatever else the program does.
+//
+// A blocking test is *exact* if it holds as soon as all its places do. If every test is exact, the net's
+// behaviour is the token game's, and the program is in the marked-graph class.
+//
+// How a place is justified. A test X of a counter needs value >= need. Add up, over the engine programs, the
+// largest value that their share of the counter can have had when X is performed: over the prefixes that hold
+// everything already known to come before X and nothing known to come after it. If leaving out
+// everything from op p on makes the sum too small, p comes before X. Where one program alone raises the
+// counter and one alone lowers it this is plain counting and needs no known order. Places are found in rounds,
+// and a place may use only places found before it: `places` is in that order. Edges from a pop to a reserve of a
+// FIFO of guaranteed depth are never used to justify another place.
+//
+// Not promised: that the places are all orders that hold if some test is inexact.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/counters.hpp"
+#include "ir/program.hpp"
+#include "ir/unroll.hpp"
+
+namespace spatialcert::ir {
+
+struct Place {
+  TransitionId from;
+  TransitionId to;
+  std::int32_t tokens = 0;  ///< iteration distance; 0 in a `once` program
+  CounterId counter;
+  bool credit = false;  ///< pop -> reserve of a guaranteed FIFO: only for liveness and bounds
+};
+
+/// What keeps a test out of the class, or proves that it never holds.
+struct TestIssue {
+  enum class Kind : std::uint8_t {
+    starved,      ///< no schedule ever satisfies it: the supply is too small
+    inexact,      ///< its places do not guarantee that it holds (competing waiters, a choice)
+    unbalanced,   ///< persistent: the counter gains or loses in every iteration (`transition` invalid)
+    later_iteration,  ///< persistent: it needs supply of a later iteration of another engine program
+    limit             ///< analysing it would exceed the work limit
+  };
+  Kind kind = Kind::inexact;
+  TransitionId transition;
+  CounterId counter;
+  std::int64_t demand = 0;  ///< starved: what the counter must receive before it; unbalanced: lowered
+  std::int64_t supply = 0;  ///< starved: what it can receive at most; unbalanced: raised
+};
+
+struct Net {
+  std::vector<Place> places;      ///< in order of justification
+  std::vector<TestIssue> issues;  ///< in transition order
+  std::uint64_t tests = 0;        ///< blocking tests examined
+  std::uint64_t by_order = 0;     ///< places that counting alone did not justify
+
+  [[nodiscard]] bool exact() const { return issues.empty(); }
+};
+
+/// Builds the net of one iteration. `unrolled.iterations` must be 1. Linear in the transitions for counters
+/// with one raising and one lowering program; otherwise linear in transitions x engine programs per round.
+[[nodiscard]] Net build_net(const Program& program, const Unrolled& unrolled);
+
+/// Compressed adjacency of the hand-off places of a finite (unrolled) net.
+class Adjacency {
+ public:
+  Adjacency() = default;
+  /// `transitions` nodes; of `places` those that `credit` allows.
+  Adjacency(std::uint32_t transitions, const std::vector<Place>& places, bool with_credit);
+
+  struct Range {
+    const std::uint32_t* first;
+    const std::uint32_t* last;
+    [[nodiscard]] const std::uint32_t* begin() const { return first; }
+    [[nodiscard]] const std::uint32_t* end() const { return last; }
+    [[nodiscard]] bool empty() const { return first == last; }
+  };
+  /// Indices into the place vector of the places that end at (begin at) `t`.
+  [[nodiscard]] Range into(std::uint32_t t) const { return {&in_[in_begin_[t]], &in_[in_begin_[t + 1]]}; }
+  [[nodiscard]] Range out_of(std::uint32_t t) const {
+    return {&out_[out_begin_[t]], &out_[out_begin_[t + 1]]};
+  }
+
+ private:
+  std::vector<std::uint32_t> in_begin_, out_begin_, in_, out_;
+};
+
+/// The places of `iterations` consecutive iterations of a persistent program, from the start: all with
+/// tokens 0, over the transitions of `unroll(program, iterations)`.
+[[nodiscard]] std::vector<Place> expand_places(const Net& net, const Unrolled& one,
+                                               const Unrolled& many);
+
+}  // namespace spatialcert::ir

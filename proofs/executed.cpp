@@ -1,0 +1,64 @@
+#include "proofs/executed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace spatialcert::proofs {
+
+namespace {
+
+std::vector<std::uint32_t> places_in(const Subject& subject, const Scope& scope) {
+  const ir::Unrolled& u = subject.stretch;
+  std::vector<char> in_scope(subject.program->programs.size(), 0);
+  for (const std::uint32_t p : scope.programs) in_scope[p] = 1;
+  const auto inside = [&](ir::TransitionId t) {
+    if (in_scope[u.program[t.value()]] == 0) return false;
+    if (scope.position == nullptr) return true;
+    const std::uint32_t at = (*scope.position)[t.value()];
+    return scope.low <= at && at <= scope.high;
+  };
+  std::vector<std::uint32_t> places;
+  const auto add = [&](std::uint32_t i) {
+    const ir::Place& place = subject.places[i];
+    if (inside(place.from) && inside(place.to)) places.push_back(i);
+  };
+  for (const std::uint32_t p : scope.programs) {
+    for (std::uint32_t t = u.begin[p]; t < u.begin[p + 1]; ++t) {
+      for (const std::uint32_t i : subject.order.into(t)) add(i);
+    }
+  }
+  for (std::uint32_t i = 0; scope.with_credit && i < subject.places.size(); ++i) {
+    if (subject.places[i].credit) add(i);
+  }
+  return places;
+}
+
+}  // namespace
+
+Executed::Executed(const Subject& subject, smt::Query& query, const Scope& scope,
+                   const std::vector<std::uint32_t>& asked) {
+  const ir::Unrolled& u = subject.stretch;
+  const auto places = places_in(subject, scope);
+  std::vector<std::uint32_t> relevant = asked;
+  for (const std::uint32_t i : places) {
+    relevant.push_back(subject.places[i].from.value());
+    relevant.push_back(subject.places[i].to.value());
+  }
+  std::sort(relevant.begin(), relevant.end());
+  relevant.erase(std::unique(relevant.begin(), relevant.end()), relevant.end());
+  variable_.reserve(relevant.size());
+  for (std::size_t i = 0; i < relevant.size(); ++i) {
+    const smt::Term term = query.boolean(fmt::format("done_{}", relevant[i]));
+    variable_.emplace(relevant[i], term);
+    if (i > 0 && u.program[relevant[i]] == u.program[relevant[i - 1]]) {
+      query.require(query.implies(term, variable_.at(relevant[i - 1])));
+    }
+  }
+  for (const std::uint32_t i : places) {
+    query.require(query.implies(variable_.at(subject.places[i].to.value()),
+                                variable_.at(subject.places[i].from.value())));
+  }
+}
+
+}  // namespace spatialcert::proofs

@@ -1,0 +1,254 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/require.hpp"
+#include "proofs/issues.hpp"
+#include "proofs/liveness/cycle.hpp"
+#include "proofs/liveness/rule.hpp"
+#include "smt/query.hpp"
+
+namespace spatialcert::proofs::liveness {
+namespace {
+
+/// Tests that one query takes. Z3's difference logic is quadratic in practice, blocks of this size are not.
+constexpr std::size_t kBlock = 800;
+/// Seeds tried on a program outside the class, and its size up to which they are.
+constexpr std::uint64_t kSeeds = 64;
+constexpr std::uint32_t kSeedLimit = 200'000;
+
+/// The token-free part of the net with runs of ops joined to their head: the first op of an engine program, or a
+/// test with a token-free place. A cycle enters a run only at its head, so the heads carry all potentials.
+class Heads {
+ public:
+  explicit Heads(const Subject& subject) : u_(subject.one), head_(u_.transitions()) {
+    std::vector<bool> is_head(u_.transitions(), false);
+    for (const ir::Place& p : subject.net.places) {
+      if (p.tokens == 0) is_head[p.to.value()] = true;
+    }
+    for (std::uint32_t t = 0; t < u_.transitions(); ++t) {
+      if (is_head[t] || t == u_.begin[u_.program[t]]) heads_.push_back(t);
+      head_[t] = static_cast<std::uint32_t>(heads_.size() - 1);
+    }
+  }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(heads_.size()); }
+  [[nodiscard]] std::uint32_t of(std::uint32_t t) const { return head_[t]; }
+  [[nodiscard]] std::int64_t behind(std::uint32_t t) const { return t - heads_[head_[t]]; }
+  [[nodiscard]] std::uint32_t transition(std::uint32_t h) const { return heads_[h]; }
+  [[nodiscard]] bool follows(std::uint32_t h) const {
+    return h > 0 && u_.program[heads_[h]] == u_.program[heads_[h - 1]];
+  }
+
+ private:
+  const ir::Unrolled& u_;
+  std::vector<std::uint32_t> head_, heads_;
+};
+
+/// r(to) - r(from) >= gap, between heads.
+struct Constraint {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::int64_t gap = 0;
+};
+
+std::vector<Constraint> constraints(const Subject& subject, const Heads& heads) {
+  std::vector<Constraint> out;
+  for (std::uint32_t h = 0; h < heads.size(); ++h) {
+    if (!heads.follows(h)) continue;
+    out.push_back({h - 1, h, std::int64_t{heads.transition(h)} - heads.transition(h - 1)});
+  }
+  for (const ir::Place& p : subject.net.places) {
+    if (p.tokens != 0) continue;
+    out.push_back({heads.of(p.from.value()), heads.of(p.to.value()), heads.behind(p.from.value()) + 1});
+  }
+  return out;
+}
+
+/// Blocks of heads such that no constraint leads into an earlier block; one block if the net is small, or if a
+/// cycle leaves no such order.
+std::vector<std::uint32_t> blocks(const Heads& heads, const std::vector<Constraint>& all) {
+  std::vector<std::uint32_t> block(heads.size(), 0);
+  if (heads.size() <= kBlock) return block;
+  std::vector<std::uint32_t> missing(heads.size(), 0), order, begin(heads.size() + 1, 0), out(all.size());
+  for (const Constraint& c : all) {
+    ++missing[c.to];
+    ++begin[c.from + 1];
+  }
+  for (std::uint32_t h = 0; h < heads.size(); ++h) begin[h + 1] += begin[h];
+  auto at = begin;
+  for (const Constraint& c : all) out[at[c.from]++] = c.to;
+  for (std::uint32_t h = 0; h < heads.size(); ++h) {
+    if (missing[h] == 0) order.push_back(h);
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    block[order[i]] = static_cast<std::uint32_t>(i / kBlock);
+    for (std::uint32_t e = begin[order[i]]; e < begin[order[i] + 1]; ++e) {
+      if (--missing[out[e]] == 0) order.push_back(out[e]);
+    }
+  }
+  if (order.size() != heads.size()) std::fill(block.begin(), block.end(), 0);
+  return block;
+}
+
+class Potentials {
+ public:
+  Potentials(const Subject& subject, smt::Session& session)
+      : subject_(subject), session_(session), heads_(subject), all_(constraints(subject, heads_)),
+        block_(blocks(heads_, all_)), potential_(heads_.size(), 0) {
+    for (const std::uint32_t b : block_) blocks_ = std::max(blocks_, b + 1);
+  }
+
+  [[nodiscard]] std::uint32_t block_count() const { return blocks_; }
+
+  /// Asks Z3 block by block; the potentials of a block lie above those of all earlier ones.
+  smt::Answer solve() {
+    std::vector<std::vector<std::uint32_t>> members(blocks_);
+    for (std::uint32_t h = 0; h < heads_.size(); ++h) members[block_[h]].push_back(h);
+    std::vector<std::vector<Constraint>> inside(blocks_);
+    std::int64_t widest = 1;
+    for (const Constraint& c : all_) {
+      widest = std::max(widest, c.gap);
+      if (block_[c.from] == block_[c.to]) inside[block_[c.to]].push_back(c);
+    }
+    std::int64_t base = 0;
+    for (std::uint32_t b = 0; b < blocks_; ++b) {
+      const smt::Answer answer = solve_block(members[b], inside[b], base);
+      if (!std::holds_alternative<smt::Satisfied>(answer)) return answer;
+      for (const std::uint32_t h : members[b]) base = std::max(base, potential_[h] + widest);
+    }
+    return smt::Satisfied{};
+  }
+
+  [[nodiscard]] Witness witness() const {
+    Witness w;
+    w.potential.resize(subject_.one.transitions());
+    for (std::uint32_t t = 0; t < w.potential.size(); ++t) {
+      w.potential[t] = potential_[heads_.of(t)] + heads_.behind(t);
+    }
+    return w;
+  }
+
+ private:
+  smt::Answer solve_block(const std::vector<std::uint32_t>& members, const std::vector<Constraint>& inside,
+                          std::int64_t base) {
+    smt::Query query = session_.query(smt::Logic::difference);
+    std::vector<smt::Term> terms;
+    for (const std::uint32_t h : members) {
+      number_.resize(heads_.size());
+      number_[h] = static_cast<std::uint32_t>(terms.size());
+      terms.push_back(query.integer(fmt::format("r{}", heads_.transition(h))));
+    }
+    for (const Constraint& c : inside) {
+      query.require(query.at_most(query.constant(c.gap), query.minus(terms[number_[c.to]], terms[number_[c.from]])));
+    }
+    const smt::Answer answer = session_.solve(query);
+    if (!std::holds_alternative<smt::Satisfied>(answer)) return answer;
+    std::int64_t least = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      potential_[members[i]] = query.value(terms[i]);
+      least = i == 0 ? potential_[members[i]] : std::min(least, potential_[members[i]]);
+    }
+    for (const std::uint32_t h : members) potential_[h] += base - least;
+    return answer;
+  }
+
+  const Subject& subject_;
+  smt::Session& session_;
+  Heads heads_;
+  std::vector<Constraint> all_;
+  std::vector<std::uint32_t> block_, number_;
+  std::uint32_t blocks_ = 0;
+  std::vector<std::int64_t> potential_;
+};
+
+/// Plays until stuck. Persistent programs are unrolled further and further, because a program that has ended its
+/// last iteration would have gone on.
+struct Stuck {
+  ir::Unrolled unrolled;
+  ir::FreePlay play;
+};
+std::optional<Stuck> play_to_stuck(const Subject& subject, std::optional<std::uint64_t> seed) {
+  const ir::Program& program = *subject.program;
+  for (std::uint32_t iterations = 1; iterations <= 4096; iterations *= 4) {
+    auto unrolled = ir::unroll(program, iterations, 4'000'000);
+    if (!std::holds_alternative<ir::Unrolled>(unrolled)) return std::nullopt;
+    Stuck stuck{std::move(std::get<ir::Unrolled>(unrolled)), {}};
+    const ir::TokenGame game(program, stuck.unrolled);
+    stuck.play = ir::play_freely(game, seed);
+    if (stuck.play.result.complete && !subject.persistent()) return std::nullopt;
+    if (stuck.play.result.fault) return std::nullopt;
+    if (!subject.persistent()) return stuck;
+    bool all_blocked = true;
+    for (std::uint32_t p = 0; p < program.programs.size(); ++p) {
+      if (stuck.unrolled.length(ir::ProgramId(p)) == 0) continue;
+      all_blocked &= game.blocked(stuck.play.result.state, ir::ProgramId(p)).has_value();
+    }
+    if (all_blocked) return stuck;
+  }
+  return std::nullopt;
+}
+
+Counterexample stuck_counterexample(const Subject& subject, Stuck stuck) {
+  const ir::TokenGame game(*subject.program, stuck.unrolled);
+  Counterexample c;
+  const StuckChain chain = stuck_chain(game, stuck.play.result.state);
+  c.kind = chain.circle ? Kind::cycle : Kind::starved;
+  c.iterations = stuck.unrolled.iterations;
+  c.chain = chain.links;
+  c.schedules.push_back(std::move(stuck.play.schedule));
+  return c;
+}
+
+/// A cycle of the net refutes; the stuck state that a play ends in must contain it.
+std::optional<Counterexample> cycle_counterexample(const Subject& subject) {
+  const auto cycle = shortest_cycle(subject);
+  if (cycle.empty()) return std::nullopt;
+  auto stuck = play_to_stuck(subject, std::nullopt);
+  if (!stuck) return std::nullopt;
+  if (subject.persistent()) return stuck_counterexample(subject, std::move(*stuck));
+  Counterexample c;
+  c.kind = Kind::cycle;
+  c.chain = cycle_chain(subject, cycle);
+  const ir::TokenGame game(*subject.program, stuck->unrolled);
+  for (WaitLink& link : c.chain) link.have = game.counter_value(stuck->play.result.state, link.counter);
+  c.schedules.push_back(std::move(stuck->play.schedule));
+  return c;
+}
+
+Search<Witness> outside_the_class(const Subject& subject) {
+  if (auto stuck = play_to_stuck(subject, std::nullopt)) {
+    return Refuted{stuck_counterexample(subject, std::move(*stuck))};
+  }
+  if (subject.one.transitions() <= kSeedLimit) {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      if (auto stuck = play_to_stuck(subject, seed)) return Refuted{stuck_counterexample(subject, std::move(*stuck))};
+    }
+  }
+  return Unknown{issue_text(subject, subject.net.issues.front())};
+}
+
+}  // namespace
+
+Found prove(const Subject& subject, smt::Session& session) {
+  Potentials potentials(subject, session);
+  Found found;
+  found.strategy = potentials.block_count() == 1 ? std::string("one query")
+                                                 : fmt::format("cut into {} blocks", potentials.block_count());
+  const smt::Answer answer = potentials.solve();
+  if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) {
+    found.search = Unknown{undecided->reason};
+  } else if (std::holds_alternative<smt::Impossible>(answer)) {
+    if (auto counterexample = cycle_counterexample(subject)) {
+      found.search = Refuted{std::move(*counterexample)};
+    } else {
+      found.search = Unknown{"a token-free cycle was found, but no play gets stuck in it"};
+    }
+  } else if (!subject.net.exact()) {
+    found.search = outside_the_class(subject);
+  } else {
+    found.search = Proved<Witness>{potentials.witness()};
+  }
+  return found;
+}
+
+}  // namespace spatialcert::proofs::liveness

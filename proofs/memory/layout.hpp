@@ -1,0 +1,23 @@
+// Which buffers are in which memory at the same time. Trusted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/program.hpp"
+
+namespace spatialcert::proofs::memory {
+
+/// Buffers that live in one memory space of one site during one phase. Views are left out: they share by design.
+struct Occupancy {
+  ir::Site site;
+  ir::SpaceId space;
+  std::uint32_t phase = 0;
+  std::vector<ir::BufferId> buffers;  ///< by id
+};
+
+/// All occupancies, by site, space and phase. A resident buffer lives from its first to its last section; another
+/// one in the phases of the sections that touch it, in all phases if none does.
+[[nodiscard]] std::vector<Occupancy> occupancies(const ir::Program& program);
+
+}  // namespace spatialcert::proofs::memory

@@ -1,0 +1,26 @@
+// Paths for pairs of accesses, by vector clocks. Untrusted: every path is checked.
+//
+// For the engine programs of one site at a time, a sweep over transitions in linear-extension order keeps the
+// latest op of each of these programs that is known to come before, and where that knowledge arrived. First only
+// over the site's own programs and the places between them, then over everything for the pairs that are left.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proofs/ordering/pairs.hpp"
+#include "proofs/subject.hpp"
+
+namespace spatialcert::proofs::ordering {
+
+struct Paths {
+  std::vector<char> found;                        ///< per pair
+  std::vector<std::vector<std::uint32_t>> places;  ///< per pair: a path of places of the stretch
+  std::vector<char> local;                        ///< per pair: its path stays on the site
+  bool limit = false;  ///< some pairs were not looked for: the program is too large
+};
+
+[[nodiscard]] Paths find_paths(const Subject& subject, const std::vector<std::uint32_t>& position,
+                               const std::vector<Pair>& pairs);
+
+}  // namespace spatialcert::proofs::ordering

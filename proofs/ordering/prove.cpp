@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/require.hpp"
+#include "proofs/issues.hpp"
+#include "proofs/ordering/clocks.hpp"
+#include "proofs/ordering/rule.hpp"
+#include "proofs/reversal.hpp"
+#include "proofs/schedules.hpp"
+#include "smt/query.hpp"
+
+namespace spatialcert::proofs::ordering {
+namespace {
+
+/// Unordered pairs that are compared to find the one with the nearest common history.
+constexpr std::size_t kCandidates = 64;
+
+class Prover {
+ public:
+  Prover(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session)
+      : subject_(subject), position_(position), session_(session), pairs_(conflicting_pairs(subject, position)) {}
+
+  Found run() {
+    Found found;
+    const Paths paths = find_paths(subject_, position_, pairs_);
+    found.search = judge(paths);
+    for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
+      found.ordered.push_back({first(i), last(i), paths.local[i] != 0});
+    }
+    return found;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t first(std::uint32_t i) const {
+    return subject_.accesses.accesses[pairs_[i].earlier].transition.value();
+  }
+  [[nodiscard]] std::uint32_t last(std::uint32_t i) const {
+    return subject_.accesses.accesses[pairs_[i].later].transition.value();
+  }
+  Search<Witness> judge(const Paths& paths) {
+    if (paths.limit) {
+      return Unknown{"some pairs of accesses are joined only through more engine programs than the limit allows"};
+    }
+    std::vector<OrderedPair> ordered;
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
+      if (paths.found[i] == 0) {
+        open.push_back(i);
+      } else {
+        ordered.push_back({first(i), last(i), paths.local[i] != 0});
+      }
+    }
+    if (auto reason = refute_reversals(subject_, position_, session_, ordered)) return Unknown{std::move(*reason)};
+    if (open.empty()) return Proved<Witness>{witness(paths)};
+    return refute(open);
+  }
+
+  static Witness witness(const Paths& paths) {
+    Witness w;
+    w.begin.push_back(0);
+    for (const auto& path : paths.places) {
+      w.places.insert(w.places.end(), path.begin(), path.end());
+      w.begin.push_back(static_cast<std::uint32_t>(w.places.size()));
+    }
+    return w;
+  }
+
+  /// Ops that are in the past of exactly one of the two accesses.
+  [[nodiscard]] std::uint64_t history_distance(std::uint32_t i) const {
+    const auto a = causal_past(subject_, {first(i)}, false);
+    const auto b = causal_past(subject_, {last(i)}, false);
+    std::uint64_t distance = 0;
+    for (std::size_t t = 0; t < a.size(); ++t) distance += a[t] != b[t] ? 1 : 0;
+    return distance;
+  }
+
+  Search<Witness> refute(std::vector<std::uint32_t> open) {
+    std::stable_sort(open.begin(), open.end(), [&](std::uint32_t x, std::uint32_t y) {
+      return std::max(position_[first(x)], position_[last(x)]) < std::max(position_[first(y)], position_[last(y)]);
+    });
+    if (open.size() > kCandidates) open.resize(kCandidates);
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> ranked;
+    for (const std::uint32_t i : open) ranked.emplace_back(history_distance(i), i);
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& x, const auto& y) { return x.first < y.first; });
+    for (const auto& [distance, i] : ranked) {
+      const OrderedPair pair{first(i), last(i), false};
+      const smt::Answer answer = ask_reversal(subject_, position_, session_, all_programs(subject_), &pair, 1);
+      if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return Unknown{undecided->reason};
+      SPATIALCERT_REQUIRE(std::holds_alternative<smt::Satisfied>(answer), "the solver and the clocks disagree");
+      Counterexample c = race(i);
+      if (std::holds_alternative<Reproduced>(replay(*subject_.program, c))) return Refuted{std::move(c)};
+    }
+    return Unknown{fmt::format("no order between {} and {} was justified, but no two schedules were found that run them either way",
+                               transition_text(*subject_.program, subject_.stretch, ir::TransitionId(first(open.front()))),
+                               transition_text(*subject_.program, subject_.stretch, ir::TransitionId(last(open.front()))))};
+  }
+
+  /// Past of both, then earlier before later; and past of the later alone first.
+  [[nodiscard]] Counterexample race(std::uint32_t i) const {
+    const std::uint32_t a = first(i), b = last(i);
+    Counterexample c;
+    c.kind = Kind::race;
+    c.iterations = subject_.stretch.iterations;
+    const auto& earlier = subject_.accesses.accesses[pairs_[i].earlier];
+    const auto& later = subject_.accesses.accesses[pairs_[i].later];
+    c.accesses = {{earlier.transition, earlier.access}, {later.transition, later.access}};
+    c.range = LocationRange{subject_.accesses.storages[earlier.storage], std::max(earlier.low, later.low),
+                            std::min(earlier.high, later.high)};
+    // With the declared depths, unless only a deeper FIFO lets the later access go first.
+    auto past_b = causal_past(subject_, {b}, true);
+    const bool deeper = past_b[a] != 0;
+    if (deeper) past_b = causal_past(subject_, {b}, false);
+    c.schedules.push_back(schedule_of(subject_, position_, causal_past(subject_, {a, b}, true)));
+    auto both = causal_past(subject_, {a, b}, !deeper);
+    if (deeper) {
+      for (std::uint32_t f = 0; f < subject_.program->buffers.size(); ++f) {
+        if (subject_.program->buffers[f].depth != ir::Depth::guaranteed) continue;
+        c.deeper.emplace_back(ir::BufferId(f), std::int64_t{1} << 40);
+      }
+    }
+    ir::Schedule second = schedule_of(subject_, position_, past_b);
+    for (std::size_t t = 0; t < both.size(); ++t) {
+      if (past_b[t] != 0) both[t] = 0;
+    }
+    append_schedule(second, schedule_of(subject_, position_, both));
+    c.schedules.push_back(std::move(second));
+    return c;
+  }
+
+  const Subject& subject_;
+  const std::vector<std::uint32_t>& position_;
+  smt::Session& session_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace
+
+Found prove(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session) {
+  if (subject.accesses.limit) {
+    return {Unknown{"the accesses of the program exceed the limit of the analysis"}, {}};
+  }
+  return Prover(subject, position, session).run();
+}
+
+}  // namespace spatialcert::proofs::ordering

@@ -1,0 +1,318 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "proofs/counterexample.hpp"
+#include "proofs/issues.hpp"
+#include "proofs/memory/layout.hpp"
+#include "proofs/reduction/values.hpp"
+
+namespace spatialcert::proofs {
+namespace {
+
+NotReproduced no(std::string why) { return {std::move(why)}; }
+
+/// Replays one counterexample. Works from the program, the token game and the resolved accesses; knows no net.
+class Replayer {
+ public:
+  Replayer(const ir::Program& program, const Counterexample& c, ir::Unrolled unrolled)
+      : program_(program), c_(c), unrolled_(std::move(unrolled)), game_(program, unrolled_) {}
+
+  ReplayResult run() {
+    switch (c_.kind) {
+      case Kind::cycle:
+      case Kind::starved: return stuck();
+      case Kind::leftover: return leftover();
+      case Kind::overflow:
+      case Kind::misuse: return fault();
+      case Kind::race: return race();
+      case Kind::undefined_read:
+      case Kind::wrong_producer: return bad_read();
+      case Kind::wrong_result: return wrong_result();
+      case Kind::wrong_order:
+      case Kind::overlap:
+      case Kind::out_of_memory:
+      case Kind::misaligned:
+      case Kind::uncovered: break;
+    }
+    return no("there is nothing to play for this kind");
+  }
+
+ private:
+  [[nodiscard]] bool valid(ir::TransitionId t) const { return t.valid() && t.value() < unrolled_.transitions(); }
+
+  std::optional<NotReproduced> schedules(std::size_t wanted) const {
+    if (c_.schedules.size() == wanted) return std::nullopt;
+    return no(fmt::format("{} schedules are needed, {} are given", wanted, c_.schedules.size()));
+  }
+
+  ReplayResult stuck() {
+    if (auto bad = schedules(1)) return *bad;
+    const ir::PlayResult r = ir::play(game_, c_.schedules[0]);
+    if (!r.complete) return no(fmt::format("the schedule stops after {} steps", r.steps));
+    bool somebody_blocked = false;
+    for (std::uint32_t p = 0; p < program_.programs.size(); ++p) {
+      const ir::ProgramId id(p);
+      const bool blocked = game_.blocked(r.state, id).has_value();
+      somebody_blocked |= blocked;
+      if (blocked) continue;
+      if (!game_.finished(r.state, id)) return no("an engine program can still step");
+      // In a persistent program it would wrap around and go on.
+      if (program_.execution == ir::Execution::persistent && unrolled_.length(id) > 0) {
+        return no("an engine program has only reached the end of the iterations played");
+      }
+    }
+    if (!somebody_blocked) return no("every engine program finishes");
+    for (const WaitLink& link : c_.chain) {
+      if (!valid(link.waiter)) return no("the chain names an op that does not exist");
+      if (r.state.next[unrolled_.program[link.waiter.value()]] > link.waiter.value()) {
+        return no("an op of the chain was performed");
+      }
+    }
+    return Reproduced{};
+  }
+
+  ReplayResult leftover() {
+    if (auto bad = schedules(1)) return *bad;
+    const ir::PlayResult r = ir::play(game_, c_.schedules[0]);
+    if (!r.complete || !game_.all_finished(r.state)) return no("the schedule does not play to the end");
+    if (!c_.counter.valid() || c_.counter.value() >= game_.counters().size()) return no("no such counter");
+    const std::int64_t value = game_.counter_value(r.state, c_.counter);
+    if (value == game_.counters()[c_.counter].initial) return no("the counter is back at its initial value");
+    if (value != c_.value) return no(fmt::format("the counter ends at {}, not {}", value, c_.value));
+    return Reproduced{};
+  }
+
+  ReplayResult fault() {
+    if (auto bad = schedules(1)) return *bad;
+    ir::PlayResult r = ir::play(game_, c_.schedules[0]);
+    if (!r.complete) return no(fmt::format("the schedule stops after {} steps", r.steps));
+    if (!valid(c_.transition)) return no("no such op");
+    const ir::ProgramId p(unrolled_.program[c_.transition.value()]);
+    if (r.state.next[p.value()] != c_.transition.value()) return no("the engine program does not stand at the op");
+    if (!c_.accesses.empty()) return region_fault();
+    if (!game_.can_step(r.state, p)) return no("the op is blocked");
+    const auto fault = game_.step(r.state, p);
+    if (!fault) return no("the op is performed without fault");
+    const bool overflow = fault->kind == ir::PlayFault::Kind::overflow;
+    if (overflow != (c_.kind == Kind::overflow)) return no("another kind of fault happens");
+    return Reproduced{};
+  }
+
+  ReplayResult region_fault() const {
+    const ir::AccessMap map = ir::resolve_accesses(program_, unrolled_);
+    const bool found = std::any_of(map.faults.begin(), map.faults.end(), [&](const ir::AccessFault& f) {
+      return f.transition == c_.transition && f.access == c_.accesses[0].access;
+    });
+    if (!found) return no("the region lies inside its object");
+    return Reproduced{};
+  }
+
+  /// Order in which a schedule performs the two accesses of a race: true if the first comes first.
+  std::variant<bool, NotReproduced> order(const ir::TokenGame& game, const ir::Schedule& schedule) const {
+    ir::PlayState state = game.start();
+    std::optional<bool> first_seen;
+    const std::uint32_t a = c_.accesses[0].transition.value(), b = c_.accesses[1].transition.value();
+    for (const ir::ScheduleRun& run : schedule) {
+      if (run.program.value() >= program_.programs.size()) return no("no such engine program");
+      for (std::uint32_t i = 0; i < run.steps; ++i) {
+        const std::uint32_t t = state.next[run.program.value()];
+        if (!game.can_step(state, run.program)) return no("the schedule cannot be played");
+        if (game.step(state, run.program)) return no("the schedule meets a fault");
+        if (t != a && t != b) continue;
+        if (first_seen) return *first_seen;
+        first_seen = t == a;
+      }
+    }
+    return no("the schedule does not perform both accesses");
+  }
+
+  ReplayResult race() {
+    if (auto bad = schedules(2)) return *bad;
+    if (c_.accesses.size() != 2 || !valid(c_.accesses[0].transition) || !valid(c_.accesses[1].transition)) {
+      return no("two accesses are needed");
+    }
+    if (!conflict()) return no("the two accesses do not conflict");
+    std::vector<std::int64_t> extra;
+    if (!c_.deeper.empty()) {
+      extra.assign(program_.buffers.size(), 0);
+      for (const auto& [buffer, pages] : c_.deeper) {
+        const bool guaranteed = buffer.value() < program_.buffers.size() &&
+                                program_.buffers[buffer.value()].depth == ir::Depth::guaranteed;
+        if (!guaranteed || pages < 0) return no("only guaranteed FIFOs may be deeper");
+        extra[buffer.value()] = pages;
+      }
+    }
+    const ir::TokenGame deep(program_, unrolled_, extra);
+    const auto one = order(game_, c_.schedules[0]);
+    const auto two = order(deep, c_.schedules[1]);
+    if (const auto* bad = std::get_if<NotReproduced>(&one)) return *bad;
+    if (const auto* bad = std::get_if<NotReproduced>(&two)) return *bad;
+    if (std::get<bool>(one) == std::get<bool>(two)) return no("both schedules perform them in the same order");
+    return Reproduced{};
+  }
+
+  [[nodiscard]] bool conflict() const {
+    const ir::AccessMap map = ir::resolve_accesses(program_, unrolled_);
+    if (map.limit) return false;
+    if (unrolled_.program[c_.accesses[0].transition.value()] == unrolled_.program[c_.accesses[1].transition.value()]) return false;
+    const auto of = [&](const AccessRef& ref) {
+      std::vector<const ir::ResolvedAccess*> out;
+      for (const ir::ResolvedAccess& a : map.accesses) {
+        if (a.transition == ref.transition && a.access == ref.access) out.push_back(&a);
+      }
+      return out;
+    };
+    for (const auto* x : of(c_.accesses[0])) {
+      for (const auto* y : of(c_.accesses[1])) {
+        if ((x->write || y->write) && x->storage == y->storage && x->low < y->high && y->low < x->high) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Plays to just before the read and looks at who wrote the range last.
+  ReplayResult bad_read() {
+    if (auto bad = schedules(1)) return *bad;
+    if (c_.accesses.empty() || !valid(c_.accesses[0].transition) || !c_.range) return no("a read and a range are needed");
+    const ir::AccessMap map = ir::resolve_accesses(program_, unrolled_);
+    if (map.limit) return no("the accesses exceed the limit of the analysis");
+    const std::uint32_t read = c_.accesses[0].transition.value();
+    std::vector<std::vector<const ir::ResolvedAccess*>> writes(unrolled_.transitions());
+    bool reads_range = false;
+    for (const ir::ResolvedAccess& a : map.accesses) {
+      if (!covers(map, a)) continue;
+      if (a.write) writes[a.transition.value()].push_back(&a);
+      reads_range |= !a.write && a.transition.value() == read;
+    }
+    if (!reads_range) return no("the op does not read the range");
+    ir::PlayState state = game_.start();
+    std::optional<std::uint32_t> writer;
+    for (const ir::ScheduleRun& run : c_.schedules[0]) {
+      for (std::uint32_t i = 0; i < run.steps; ++i) {
+        if (run.program.value() >= program_.programs.size() || !game_.can_step(state, run.program)) {
+          return no("the schedule cannot be played");
+        }
+        const std::uint32_t t = state.next[run.program.value()];
+        if (game_.step(state, run.program)) return no("the schedule meets a fault");
+        if (!writes[t].empty()) writer = t;
+      }
+    }
+    if (state.next[unrolled_.program[read]] != read) return no("the engine program does not stand at the read");
+    if (c_.kind == Kind::wrong_producer) return wrong_producer(read, writer);
+    if (writer) return no("the range was written before");
+    for (const ir::Segment& s : map.segments) {
+      if (same_storage(map.storages[s.storage], c_.range->storage) && s.low < c_.range->high && c_.range->low < s.high &&
+          s.init != ir::Init::undefined) {
+        return no("the range has initial contents");
+      }
+    }
+    return Reproduced{};
+  }
+
+  [[nodiscard]] static bool same_storage(const ir::Storage& a, const ir::Storage& b) {
+    return a.kind == b.kind && a.object == b.object && a.site == b.site && a.space == b.space;
+  }
+  [[nodiscard]] bool covers(const ir::AccessMap& map, const ir::ResolvedAccess& a) const {
+    return same_storage(map.storages[a.storage], c_.range->storage) && a.low < c_.range->high && c_.range->low < a.high;
+  }
+
+  ReplayResult wrong_producer(std::uint32_t read, std::optional<std::uint32_t> writer) const {
+    const std::uint32_t consumer = unrolled_.op_of(program_, ir::TransitionId(read)).object;
+    const std::uint32_t buffer = program_.accesses[c_.accesses[0].access].region.object;
+    bool declared = false;
+    for (const ir::Edge& e : program_.edges) {
+      if (e.consumer.value() != consumer || e.buffer.value() != buffer) continue;
+      declared = true;
+      if (writer && unrolled_.op_of(program_, ir::TransitionId(*writer)).object == e.producer.value()) {
+        return no("the write belongs to a declared producer");
+      }
+    }
+    if (!declared) return no("no producer is declared");
+    return Reproduced{};
+  }
+
+  /// Runs the values in the order of the schedule and compares the postcondition's region.
+  ReplayResult wrong_result() {
+    if (auto bad = schedules(1)) return *bad;
+    if (c_.index >= program_.postconditions.size()) return no("no such postcondition");
+    if (program_.execution == ir::Execution::persistent) return no("a persistent program has no end");
+    ir::PlayState state = game_.start();
+    std::vector<std::uint32_t> position(unrolled_.transitions(), 0);
+    std::uint32_t at = 0;
+    for (const ir::ScheduleRun& run : c_.schedules[0]) {
+      for (std::uint32_t i = 0; i < run.steps; ++i) {
+        if (run.program.value() >= program_.programs.size() || !game_.can_step(state, run.program)) {
+          return no("the schedule cannot be played");
+        }
+        position[state.next[run.program.value()]] = at++;
+        if (game_.step(state, run.program)) return no("the schedule meets a fault");
+      }
+    }
+    if (!game_.all_finished(state)) return no("the schedule does not play to the end");
+    Subject subject;
+    subject.program = &program_;
+    subject.stretch = unrolled_;
+    subject.accesses = ir::resolve_accesses(program_, unrolled_);
+    if (subject.accesses.limit || !subject.accesses.faults.empty()) return no("the accesses cannot be resolved");
+    const reduction::SymbolicRun values(subject, position);
+    for (const reduction::Obligation& o : reduction::obligations(subject, values)) {
+      const auto found = values.combination(o.value);
+      if (found.opaque != 0xffffffffU) continue;
+      if (found.undefined || found.overflow || found.terms != o.expected) return Reproduced{};
+    }
+    return no("every output holds its declared combination");
+  }
+
+  const ir::Program& program_;
+  const Counterexample& c_;
+  ir::Unrolled unrolled_;
+  ir::TokenGame game_;
+};
+
+/// Static kinds are recomputed from the layout.
+ReplayResult recompute(const ir::Program& program, const Counterexample& c) {
+  const std::size_t wanted = c.kind == Kind::overlap ? 2 : 1;
+  if (c.buffers.size() != wanted) return no(fmt::format("{} buffers are needed", wanted));
+  for (const ir::BufferId b : c.buffers) {
+    if (!b.valid() || b.value() >= program.buffers.size()) return no("no such buffer");
+  }
+  const ir::Buffer& first = program.buffers[c.buffers[0].value()];
+  const ir::MemorySpace& space = program.target.spaces[first.space.value()];
+  if (c.kind == Kind::out_of_memory) {
+    return first.address > space.bytes || first.bytes() > space.bytes - first.address ? ReplayResult(Reproduced{}) : no("the buffer fits");
+  }
+  if (c.kind == Kind::misaligned) {
+    return first.address % space.alignment != 0 ? ReplayResult(Reproduced{}) : no("the buffer is aligned");
+  }
+  for (const memory::Occupancy& o : memory::occupancies(program)) {
+    const auto lives = [&](ir::BufferId b) { return std::find(o.buffers.begin(), o.buffers.end(), b) != o.buffers.end(); };
+    if (c.buffers[0] == c.buffers[1] || !lives(c.buffers[0]) || !lives(c.buffers[1])) continue;
+    const auto holds = [&](ir::BufferId id) {
+      const ir::Buffer& b = program.buffers[id.value()];
+      const auto byte = static_cast<std::uint64_t>(c.value);
+      return b.address <= byte && byte - b.address < b.bytes();
+    };
+    if (holds(c.buffers[0]) && holds(c.buffers[1])) return Reproduced{};
+  }
+  return no("the buffers do not share that byte at the same time");
+}
+
+}  // namespace
+
+ReplayResult replay(const ir::Program& program, const Counterexample& counterexample) {
+  switch (counterexample.kind) {
+    case Kind::overlap:
+    case Kind::out_of_memory:
+    case Kind::misaligned: return recompute(program, counterexample);
+    case Kind::uncovered:
+    case Kind::wrong_order: return no("this kind cannot be replayed");
+    default: break;
+  }
+  if (counterexample.iterations == 0) return no("at least one iteration is needed");
+  auto unrolled = ir::unroll(program, counterexample.iterations);
+  if (!std::holds_alternative<ir::Unrolled>(unrolled)) return no("the program unrolls to more ops than the limit");
+  return Replayer(program, counterexample, std::move(std::get<ir::Unrolled>(unrolled))).run();
+}
+
+}  // namespace spatialcert::proofs

@@ -1,0 +1,76 @@
+#include "proofs/reversal.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/require.hpp"
+
+namespace spatialcert::proofs {
+namespace {
+
+constexpr std::size_t kPairsPerQuery = 400;
+
+std::vector<std::uint32_t> programs_at(const Subject& subject, const ir::Site& site) {
+  std::vector<std::uint32_t> programs;
+  for (std::uint32_t p = 0; p < subject.program->programs.size(); ++p) {
+    if (subject.program->programs[p].site == site) programs.push_back(p);
+  }
+  return programs;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> all_programs(const Subject& subject) {
+  std::vector<std::uint32_t> programs(subject.program->programs.size());
+  for (std::uint32_t p = 0; p < programs.size(); ++p) programs[p] = p;
+  return programs;
+}
+
+smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session,
+                         const std::vector<std::uint32_t>& programs, const OrderedPair* pairs, std::size_t count) {
+  Scope scope;
+  scope.programs = programs;
+  scope.position = &position;
+  scope.low = 0xffffffffU;
+  std::vector<std::uint32_t> asked;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const std::uint32_t t : {pairs[i].first, pairs[i].last}) {
+      asked.push_back(t);
+      scope.low = std::min(scope.low, position[t]);
+      scope.high = std::max(scope.high, position[t]);
+    }
+  }
+  smt::Query query = session.query(smt::Logic::propositional);
+  const Executed done(subject, query, scope, asked);
+  std::vector<smt::Term> reversed;
+  for (std::size_t i = 0; i < count; ++i) {
+    reversed.push_back(query.all_of({done.of(pairs[i].last), query.negation(done.of(pairs[i].first))}));
+  }
+  query.require(query.any_of(reversed));
+  return session.solve(query);
+}
+
+std::optional<std::string> refute_reversals(const Subject& subject, const std::vector<std::uint32_t>& position,
+                                            smt::Session& session, const std::vector<OrderedPair>& pairs) {
+  // The last group speaks of everything; its key sorts behind every site.
+  std::map<std::pair<bool, ir::Site>, std::vector<OrderedPair>> groups;
+  for (const OrderedPair& pair : pairs) {
+    const ir::Site site = subject.program->programs[subject.stretch.program[pair.first]].site;
+    groups[{!pair.local, pair.local ? site : ir::Site{}}].push_back(pair);
+  }
+  for (auto& [key, members] : groups) {
+    const auto programs = key.first ? all_programs(subject) : programs_at(subject, key.second);
+    std::sort(members.begin(), members.end(), [&](const OrderedPair& x, const OrderedPair& y) {
+      return std::pair(position[x.first], position[x.last]) < std::pair(position[y.first], position[y.last]);
+    });
+    for (std::size_t at = 0; at < members.size(); at += kPairsPerQuery) {
+      const std::size_t count = std::min(kPairsPerQuery, members.size() - at);
+      const smt::Answer answer = ask_reversal(subject, position, session, programs, &members[at], count);
+      if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return undecided->reason;
+      SPATIALCERT_REQUIRE(std::holds_alternative<smt::Impossible>(answer), "the solver and the clocks disagree");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace spatialcert::proofs

@@ -1,0 +1,47 @@
+#include "proofs/rules.hpp"
+
+#include <array>
+
+#include "ir/require.hpp"
+
+namespace spatialcert::proofs {
+namespace {
+
+constexpr std::array<std::string_view, 8> kRules{"liveness", "bounds", "quiescence", "ordering",
+                                                 "flow",     "memory", "reduction",  "coverage"};
+constexpr std::array<std::string_view, 14> kKinds{
+    "cycle",          "starved",        "leftover", "overflow",      "misuse",     "race",         "wrong-order",
+    "undefined-read", "wrong-producer", "overlap",  "out-of-memory", "misaligned", "wrong-result", "uncovered"};
+constexpr std::array<std::string_view, 17> kReasons{
+    "wrong size",   "potential does not increase", "inexact test", "missing obligation", "broken path",
+    "wrong ends",   "not sorted",                  "overlapping",  "out of range",       "misaligned",
+    "unbalanced",   "misuse",                      "undefined read", "wrong producer",   "wrong result",
+    "opaque value", "uncovered"};
+
+template <typename Enum, std::size_t N>
+std::string_view name_of(Enum value, const std::array<std::string_view, N>& names) {
+  const auto index = static_cast<std::size_t>(value);
+  SPATIALCERT_REQUIRE(index < N, "enumerator out of range");
+  return names[index];
+}
+
+}  // namespace
+
+std::string_view to_string(Rule rule) { return name_of(rule, kRules); }
+std::string_view to_string(Kind kind) { return name_of(kind, kKinds); }
+std::string_view to_string(Rejected::Reason reason) { return name_of(reason, kReasons); }
+
+std::optional<Rule> parse_rule(std::string_view name) {
+  for (const Rule rule : all_rules()) {
+    if (to_string(rule) == name) return rule;
+  }
+  return std::nullopt;
+}
+
+const std::vector<Rule>& all_rules() {
+  static const std::vector<Rule> rules{Rule::liveness, Rule::bounds, Rule::quiescence, Rule::ordering,
+                                       Rule::flow,     Rule::memory, Rule::reduction,  Rule::coverage};
+  return rules;
+}
+
+}  // namespace spatialcert::proofs

@@ -1,0 +1,48 @@
+#include "proofs/subject.hpp"
+
+namespace spatialcert::proofs {
+
+std::variant<Subject, Untranslatable> make_subject(const ir::Program& program) {
+  Subject s;
+  s.program = &program;
+  auto one = ir::unroll(program);
+  if (const auto* limit = std::get_if<ir::UnrollLimit>(&one)) return Untranslatable{*limit};
+  s.one = std::move(std::get<ir::Unrolled>(one));
+  s.net = ir::build_net(program, s.one);
+  auto stretch = ir::unroll(program, s.persistent() ? kPersistentIterations : 1);
+  if (const auto* limit = std::get_if<ir::UnrollLimit>(&stretch)) return Untranslatable{*limit};
+  s.stretch = std::move(std::get<ir::Unrolled>(stretch));
+  s.places = ir::expand_places(s.net, s.one, s.stretch);
+  s.order = ir::Adjacency(s.stretch.transitions(), s.places, false);
+  s.accesses = ir::resolve_accesses(program, s.stretch);
+  return s;
+}
+
+std::optional<std::vector<std::uint32_t>> linear_extension(const Subject& subject) {
+  const ir::Unrolled& u = subject.stretch;
+  const std::uint32_t n = u.transitions();
+  const ir::Adjacency all(n, subject.places, true);
+  const auto is_first = [&](std::uint32_t t) { return t == u.begin[u.program[t]]; };
+  std::vector<std::uint32_t> missing(n);
+  std::vector<std::uint32_t> sequence;
+  sequence.reserve(n);
+  for (std::uint32_t t = 0; t < n; ++t) {
+    const auto in = all.into(t);
+    missing[t] = static_cast<std::uint32_t>(in.end() - in.begin()) + (is_first(t) ? 0 : 1);
+    if (missing[t] == 0) sequence.push_back(t);
+  }
+  const auto arrive = [&](std::uint32_t t) {
+    if (--missing[t] == 0) sequence.push_back(t);
+  };
+  std::vector<std::uint32_t> position(n);
+  for (std::size_t i = 0; i < sequence.size(); ++i) {
+    const std::uint32_t t = sequence[i];
+    position[t] = static_cast<std::uint32_t>(i);
+    if (t + 1 < n && !is_first(t + 1)) arrive(t + 1);
+    for (const std::uint32_t place : all.out_of(t)) arrive(subject.places[place].to.value());
+  }
+  if (sequence.size() != n) return std::nullopt;
+  return position;
+}
+
+}  // namespace spatialcert::proofs

@@ -1,0 +1,49 @@
+// What every rule is about: a program, its net and its accesses, computed once and never changed.
+//
+// Trusted. Everything here is recomputed from the program by whoever checks a witness.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "ir/accesses.hpp"
+#include "ir/net.hpp"
+#include "ir/program.hpp"
+#include "ir/token_game.hpp"
+#include "ir/unroll.hpp"
+
+namespace spatialcert::proofs {
+
+/// Iterations of a persistent program that the finite rules look at: two neighbours and a first one, which
+/// alone sees initial contents.
+inline constexpr std::uint32_t kPersistentIterations = 3;
+
+struct Subject {
+  const ir::Program* program = nullptr;
+  ir::Unrolled one;  ///< one iteration: the transitions of `net`
+  ir::Net net;
+  /// The finite stretch that order and contents are judged on: one iteration of a `once` program,
+  /// kPersistentIterations of a persistent one.
+  ir::Unrolled stretch;
+  std::vector<ir::Place> places;  ///< of the stretch, tokens 0
+  ir::Adjacency order;            ///< without the credits of guaranteed FIFOs
+  ir::AccessMap accesses;         ///< of the stretch
+
+  [[nodiscard]] bool persistent() const { return program->execution == ir::Execution::persistent; }
+};
+
+/// Why a program cannot be translated into a subject.
+struct Untranslatable {
+  ir::UnrollLimit limit;
+};
+
+/// Linear in the unrolled program. `program` must outlive the subject and be validated.
+[[nodiscard]] std::variant<Subject, Untranslatable> make_subject(const ir::Program& program);
+
+/// Position of every transition of the stretch in one order that respects program order and all places, or
+/// nothing if there is none (a cycle).
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> linear_extension(const Subject& subject);
+
+}  // namespace spatialcert::proofs

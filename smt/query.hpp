@@ -1,0 +1,97 @@
+// One question to Z3, built term by term.
+//
+// The only door to the solver. `sat`, `unsat` and `unknown` do not leave this folder: a query is *satisfied* (and
+// then terms have values), *impossible*, or *undecided* with a reason; exceptions and exhausted limits are
+// undecided. Fixed seed, resource limit instead of a clock, one context per query. Every query can be printed
+// as SMT-LIB 2 before it is asked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spatialcert::smt {
+
+/// Handle of a term of one query.
+struct Term {
+  std::uint32_t index = 0xffffffffU;
+};
+
+enum class Logic : std::uint8_t {
+  propositional,       ///< QF_UF: booleans only
+  difference,          ///< QF_IDL: differences of integers
+  linear               ///< QF_LIA
+};
+
+struct Limits {
+  std::uint64_t resource = 400'000'000;  ///< Z3 resource units per query; repeats exactly
+  std::uint32_t memory_megabytes = 8'000;
+};
+
+struct Satisfied {};
+struct Impossible {};
+struct Undecided {
+  std::string reason;
+};
+using Answer = std::variant<Satisfied, Impossible, Undecided>;
+
+class Query {
+ public:
+  Query(Logic logic, const Limits& limits);
+  ~Query();
+  Query(Query&&) noexcept;
+  Query& operator=(Query&&) noexcept;
+
+  /// Fresh variables; names must be unique SMT-LIB symbols.
+  Term boolean(const std::string& name);
+  Term integer(const std::string& name);
+  Term constant(std::int64_t value);
+
+  Term negation(Term a);
+  Term all_of(const std::vector<Term>& terms);
+  Term any_of(const std::vector<Term>& terms);
+  Term implies(Term a, Term b);
+  Term sum(const std::vector<Term>& terms);
+  Term minus(Term a, Term b);
+  Term scaled(std::int64_t factor, Term a);
+  Term if_then_else(Term condition, Term yes, Term no);
+  Term equal(Term a, Term b);
+  Term at_most(Term a, Term b);
+  Term less(Term a, Term b);
+
+  void require(Term a);
+
+  /// The query as an SMT-LIB 2 script with logic and check-sat.
+  [[nodiscard]] std::string smt2() const;
+  [[nodiscard]] Answer solve();
+  /// Resource units the solve took.
+  [[nodiscard]] std::uint64_t resource() const;
+
+  /// Values in the model, after `Satisfied`.
+  [[nodiscard]] bool truth(Term a) const;
+  [[nodiscard]] std::int64_t value(Term a) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Counts queries and hands every one to `on_query` (if set) before it is asked.
+struct Session {
+  Limits limits;
+  std::function<void(const std::string& smt2)> on_query;
+  std::uint64_t queries = 0;
+  std::uint64_t resource = 0;
+
+  [[nodiscard]] Query query(Logic logic) const { return Query(logic, limits); }
+  /// Solves through the session: counts, exports, asks.
+  [[nodiscard]] Answer solve(Query& query);
+};
+
+/// Version of the linked Z3, e.g. "4.8.12".
+[[nodiscard]] std::string solver_version();
+
+}  // namespace spatialcert::smt

@@ -1,0 +1,351 @@
+#include "tests/oracle/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ir/require.hpp"
+#include "tests/oracle/values.hpp"
+
+namespace spatialcert::tests {
+namespace {
+
+/// Wraps that the others go on when it has to be decided whether a program that waits after some have finished
+/// their last wrap waits for ever.
+constexpr std::uint32_t kFurtherWraps = 5;
+
+ir::Unrolled unrolled_program(const ir::Program& program, std::uint32_t iterations) {
+  return std::get<ir::Unrolled>(ir::unroll(program, iterations));
+}
+
+/// Do the programs that wait in `state` still wait after everybody else has gone some wraps further?
+bool waits_for_ever(const ir::Program& program, const Exploration& explored, std::uint32_t state,
+                    const ir::TokenGame& longer, const ir::Unrolled& unrolled) {
+  ir::PlayResult at = ir::play(longer, explored.schedule_to(state));
+  SPATIALCERT_REQUIRE(at.complete, "what can be played over few wraps can be played over more");
+  std::vector<std::uint32_t> waiting;
+  for (std::uint32_t p = 0; p < program.programs.size(); ++p) {
+    if (explored.states[state][p] < unrolled.begin[p + 1] - unrolled.begin[p]) waiting.push_back(p);
+  }
+  const std::vector<std::uint32_t> stood = at.state.next;
+  for (bool moves = true; moves;) {
+    moves = false;
+    for (std::uint32_t p = 0; p < program.programs.size(); ++p) {
+      while (longer.can_step(at.state, ir::ProgramId(p))) {
+        if (longer.step(at.state, ir::ProgramId(p))) return false;  // a fault, found elsewhere
+        moves = true;
+      }
+    }
+  }
+  return std::any_of(waiting.begin(), waiting.end(),
+                     [&](std::uint32_t p) { return at.state.next[p] == stood[p]; });
+}
+
+class Examination {
+ public:
+  Examination(const ir::Program& program, std::uint32_t wraps, std::uint64_t state_limit)
+      : program_(program),
+        persistent_(program.execution == ir::Execution::persistent),
+        unrolled_(unrolled_program(program, persistent_ ? wraps : 1)),
+        model_(program, unrolled_) {
+    for (ir::TokenGame& game : games_to_explore(program, unrolled_)) games_.push_back(std::move(game));
+    for (const ir::TokenGame& game : games_) explored_.emplace_back(game, state_limit);
+  }
+
+  Findings run() {
+    for (const Exploration& e : explored_) {
+      found_.states += e.states.size();
+      if (!e.complete) return found_;
+    }
+    found_.complete = true;
+    found_.in_class = true;
+    for (std::size_t i = 0; i < games_.size(); ++i) dynamics(i);
+    if (persistent_) balance();
+    regions();
+    races();
+    for (const Exploration& e : explored_) undefined_reads(e);
+    layout();
+    if (!found_.stuck && !found_.overflow && !found_.misuse && found_.races.empty()) {
+      producers();
+      if (!persistent_) results();
+    }
+    return found_;
+  }
+
+ private:
+  void dynamics(std::size_t i) {
+    const Exploration& e = explored_[i];
+    found_.overflow |= !e.overflows.empty();
+    found_.misuse |= !e.misuses.empty();
+    found_.leftover |= !persistent_ && !e.unequal_ends.empty();
+    found_.stuck |= stuck(e, games_[i]);
+    const auto inexact = e.inexact_tests();
+    if (inexact.empty()) return;
+    found_.in_class = false;
+    const AccessInstance at = instance(unrolled_, inexact.front(), 0);
+    found_.why_not = fmt::format("wrap {} program {} step {}", at.wrap, at.program, at.step);
+  }
+
+  bool stuck(const Exploration& e, const ir::TokenGame& game) const {
+    if (!persistent_) return !e.stuck.empty();
+    const auto finished = [&](std::uint32_t state, std::uint32_t p) {
+      const std::uint32_t length = unrolled_.begin[p + 1] - unrolled_.begin[p];
+      return length != 0 && e.states[state][p] == length;
+    };
+    std::set<std::vector<bool>> seen;
+    for (const std::uint32_t state : e.stuck) {
+      std::vector<bool> at_end;
+      for (std::uint32_t p = 0; p < program_.programs.size(); ++p) at_end.push_back(finished(state, p));
+      if (std::find(at_end.begin(), at_end.end(), true) == at_end.end()) return true;
+      if (!seen.insert(at_end).second) continue;
+      const auto longer = unrolled_program(program_, unrolled_.iterations + kFurtherWraps);
+      const auto games = games_to_explore(program_, longer);
+      if (waits_for_ever(program_, e, state, games[&game == &games_[0] ? 0 : 1], unrolled_)) return true;
+    }
+    return false;
+  }
+
+  void balance() {
+    std::map<std::pair<bool, std::uint32_t>, std::int64_t> gain;
+    const auto one = unrolled_program(program_, 1);
+    for (std::uint32_t t = 0; t < one.transitions(); ++t) {
+      const ir::Op& op = one.op_of(program_, ir::TransitionId(t));
+      const bool up = op.code == ir::OpCode::post || op.code == ir::OpCode::push;
+      const bool down = op.code == ir::OpCode::wait || op.code == ir::OpCode::pop;
+      const bool fifo = op.code == ir::OpCode::push || op.code == ir::OpCode::pop;
+      if (up || down) gain[{fifo, op.object}] += up ? op.count : -op.count;
+    }
+    for (const auto& [counter, value] : gain) found_.unbalanced |= value != 0;
+  }
+
+  [[nodiscard]] bool performed(std::uint32_t t) const {
+    return std::any_of(explored_.begin(), explored_.end(),
+                       [&](const Exploration& e) { return e.ever_enabled(t) && !e.misuses.contains(t); });
+  }
+
+  void regions() {
+    for (std::uint32_t t = 0; t < unrolled_.transitions(); ++t) {
+      found_.misuse |= model_.footprint(t).leaves_object && performed(t);
+    }
+  }
+
+  [[nodiscard]] bool either_order(std::uint32_t a, std::uint32_t b) const {
+    bool first = false;
+    bool second = false;
+    for (const Exploration& e : explored_) {
+      first |= e.separates(a, b);
+      second |= e.separates(b, a);
+    }
+    return first && second && performed(a) && performed(b);
+  }
+
+  void races() {
+    struct Use {
+      std::uint32_t transition;
+      std::uint32_t access;
+      bool write;
+    };
+    std::vector<std::vector<Use>> uses(model_.locations());
+    for (std::uint32_t t = 0; t < unrolled_.transitions(); ++t) {
+      for (const Touch& touch : model_.footprint(t).touches) {
+        for (const std::uint32_t at : touch.place) uses[at].push_back({t, touch.access, touch.write});
+      }
+    }
+    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known;
+    for (const auto& of_location : uses) {
+      for (std::size_t i = 0; i < of_location.size(); ++i) {
+        for (std::size_t j = i + 1; j < of_location.size(); ++j) {
+          const Use& a = of_location[i];
+          const Use& b = of_location[j];
+          if (unrolled_.program[a.transition] == unrolled_.program[b.transition]) continue;
+          if (!a.write && !b.write) continue;
+          const auto [at, fresh] = known.emplace(std::pair(a.transition, b.transition), false);
+          if (fresh) at->second = either_order(a.transition, b.transition);
+          if (!at->second) continue;
+          const auto x = instance(unrolled_, a.transition, a.access);
+          const auto y = instance(unrolled_, b.transition, b.access);
+          found_.races.insert({std::min(x, y), std::max(x, y)});
+        }
+      }
+    }
+  }
+
+  /// Steps of every engine program up to its first write of `location`, itself not included; own steps up to
+  /// the read. Nothing if the program itself wrote it before.
+  std::optional<Front> untouched_until(std::uint32_t read, std::uint32_t location, bool content) const {
+    Front out;
+    out.fill(0xffff);
+    for (std::uint32_t t = 0; t < unrolled_.transitions(); ++t) {
+      const std::uint32_t p = unrolled_.program[t];
+      if (out[p] != 0xffff) continue;
+      for (const Touch& touch : model_.footprint(t).touches) {
+        const auto& at = content ? touch.content : touch.place;
+        if (!touch.write || std::find(at.begin(), at.end(), location) == at.end()) continue;
+        if (p == unrolled_.program[read] && t < read) return std::nullopt;
+        out[p] = static_cast<std::uint16_t>(t - unrolled_.begin[p]);
+      }
+    }
+    return out;
+  }
+
+  void undefined_reads(const Exploration& e) {
+    // Per transition: in which access, and how far the others can be while it reads nothing.
+    std::map<std::uint32_t, std::set<std::pair<std::uint32_t, Front>>> checks;
+    for (std::uint32_t t = 0; t < unrolled_.transitions(); ++t) {
+      for (const Touch& touch : model_.footprint(t).touches) {
+        if (touch.write || !performed(t)) continue;
+        for (const bool content : {false, true}) {
+          for (const std::uint32_t at : content ? touch.content : touch.place) {
+            if (model_.init(at) != ir::Init::undefined) continue;
+            if (const auto limit = untouched_until(t, at, content)) {
+              checks[t].insert({touch.access, *limit});
+            }
+          }
+        }
+      }
+    }
+    for (std::size_t i = 0; i < e.states.size(); ++i) {
+      for (std::uint32_t p = 0; p < program_.programs.size(); ++p) {
+        const auto at = checks.find(unrolled_.begin[p] + e.states[i][p]);
+        if (at == checks.end() || unrolled_.program[at->first] != p) continue;
+        for (const auto& [access, limit] : at->second) {
+          bool untouched = true;
+          for (std::uint32_t q = 0; q < program_.programs.size(); ++q) {
+            untouched &= e.states[i][q] <= limit[q];
+          }
+          if (untouched) found_.undefined_reads.insert(instance(unrolled_, at->first, access));
+        }
+      }
+    }
+  }
+
+  void layout() {
+    const auto& buffers = program_.buffers;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const ir::Buffer& a = buffers[i];
+      if (a.kind == ir::BufferKind::fifo && a.depth == ir::Depth::guaranteed) continue;
+      const ir::MemorySpace& space = program_.target.spaces[a.space.value()];
+      found_.layout |= a.address % space.alignment != 0 || a.address + a.bytes() > space.bytes;
+      for (std::size_t j = 0; j < i; ++j) {
+        const ir::Buffer& b = buffers[j];
+        if (b.kind == ir::BufferKind::fifo && b.depth == ir::Depth::guaranteed) continue;
+        if (a.view || b.view || a.site != b.site || a.space != b.space) continue;
+        found_.layout |= a.address < b.address + b.bytes() && b.address < a.address + a.bytes();
+      }
+    }
+  }
+
+  /// Is `writer` (a stage, or nobody) a declared producer of what `reader` reads from `buffer`? In the first wrap of a
+  /// persistent program initial contents stand for what a wrap before it would have left.
+  [[nodiscard]] bool declared(std::uint32_t buffer, std::uint32_t reader, std::optional<std::uint32_t> writer,
+                              bool first_wrap) const {
+    bool any = false;
+    for (const ir::Edge& e : program_.edges) {
+      if (e.buffer.value() != buffer || e.consumer.value() != reader) continue;
+      any = true;
+      if (writer && e.producer.value() == *writer) return true;
+    }
+    return !any || (!writer && persistent_ && first_wrap);
+  }
+
+  void producers() {
+    const auto played = ir::play_freely(games_[0]);
+    std::map<std::uint32_t, std::uint32_t> last;  // location -> stage
+    std::vector<std::uint32_t> next(unrolled_.begin.begin(), unrolled_.begin.end() - 1);
+    for (const ir::ScheduleRun& run : played.schedule) {
+      for (std::uint32_t i = 0; i < run.steps; ++i) {
+        const std::uint32_t t = next[run.program.value()]++;
+        const std::uint32_t stage = unrolled_.op_of(program_, ir::TransitionId(t)).object;
+        for (const bool writes : {false, true}) {
+          for (const Touch& touch : model_.footprint(t).touches) {
+            if (touch.write != writes) continue;
+            const ir::Region& region = program_.accesses[touch.access].region;
+            const auto at = instance(unrolled_, t, touch.access);
+            for (const std::uint32_t location : touch.content) {
+              if (writes) {
+                last[location] = stage;
+              } else if (region.kind != ir::RegionKind::tensor) {
+                const auto writer = last.find(location);
+                const auto by = writer == last.end() ? std::nullopt : std::optional(writer->second);
+                if (!declared(region.object, stage, by, at.wrap == 0)) found_.wrong_producers.insert(at);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Without races, and if every read is defined or nobody cares, one schedule decides the values of all.
+  void results() {
+    const auto played = ir::play_freely(games_[0]);
+    if (!played.result.complete) return;
+    const Contents contents = contents_after(games_[0], model_, played.schedule);
+    for (std::uint32_t i = 0; i < program_.postconditions.size(); ++i) {
+      if (!holds(program_.postconditions[i], model_, contents)) found_.wrong_results.insert(i);
+    }
+  }
+
+  const ir::Program& program_;
+  bool persistent_;
+  ir::Unrolled unrolled_;
+  MemoryModel model_;
+  std::vector<ir::TokenGame> games_;
+  std::vector<Exploration> explored_;
+  Findings found_;
+};
+
+}  // namespace
+
+AccessInstance instance(const ir::Unrolled& unrolled, std::uint32_t transition, std::uint32_t access) {
+  const std::uint32_t p = unrolled.program[transition];
+  const std::uint32_t steps = transition - unrolled.begin[p];
+  const std::uint32_t length = (unrolled.begin[p + 1] - unrolled.begin[p]) / unrolled.iterations;
+  return {steps / length, p, steps % length, access};
+}
+
+std::vector<ir::TokenGame> games_to_explore(const ir::Program& program, const ir::Unrolled& unrolled) {
+  std::vector<ir::TokenGame> games;
+  games.emplace_back(program, unrolled);
+  std::vector<std::int64_t> extra(program.buffers.size(), 0);
+  bool deeper = false;
+  for (std::uint32_t t = 0; t < unrolled.transitions(); ++t) {
+    const ir::Op& op = unrolled.op_of(program, ir::TransitionId(t));
+    if (op.code != ir::OpCode::reserve) continue;
+    if (program.buffers[op.object].depth != ir::Depth::guaranteed) continue;
+    // Every reserve could be pushed; more than that is never in the FIFO.
+    extra[op.object] += op.count;
+    deeper = true;
+  }
+  if (deeper) games.emplace_back(program, unrolled, std::move(extra));
+  return games;
+}
+
+Findings examine(const ir::Program& program, std::uint32_t wraps, std::uint64_t state_limit) {
+  return Examination(program, wraps, state_limit).run();
+}
+
+std::string Findings::text() const {
+  if (!complete) return "too many states";
+  std::string out = in_class ? "in class" : "not in class (" + why_not + ")";
+  const auto add = [&](bool on, const char* what) {
+    if (on) out += std::string(", ") + what;
+  };
+  add(stuck, "stuck");
+  add(unbalanced, "unbalanced");
+  add(overflow, "overflow");
+  add(misuse, "misuse");
+  add(leftover, "leftover");
+  add(layout, "layout");
+  const auto name = [](const AccessInstance& a) {
+    return fmt::format("{}:{}.{}#{}", a.wrap, a.program, a.step, a.access);
+  };
+  for (const Race& race : races) out += ", race " + name(race.first) + "/" + name(race.second);
+  for (const auto& read : undefined_reads) out += ", undefined " + name(read);
+  for (const auto& read : wrong_producers) out += ", wrong producer " + name(read);
+  for (const auto result : wrong_results) out += fmt::format(", wrong result {}", result);
+  return out;
+}
+
+}  // namespace spatialcert::tests

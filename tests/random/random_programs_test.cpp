@@ -1,0 +1,233 @@
+// The whole pipeline against the oracle, on thousands of random programs, both ways: nothing that fails in some schedule
+// is certified, nothing is refuted that the oracle does not find, and programs of the marked-graph class are decided.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "certify/pipeline.hpp"
+#include "proofs/counterexample.hpp"
+#include "tests/oracle/findings.hpp"
+#include "tests/oracle/generator.hpp"
+
+namespace spatialcert::tests {
+namespace {
+
+using certify::Verdict;
+using proofs::Kind;
+using proofs::Rule;
+
+std::uint64_t samples() { return std::getenv("SPATIALCERT_LONG") != nullptr ? 10'000 : 2'000; }
+
+const certify::RuleReport* report_of(const certify::ProgramReport& report, Rule rule) {
+  for (const certify::RuleReport& r : report.rules) {
+    if (r.rule == rule) return &r;
+  }
+  return nullptr;
+}
+
+AccessInstance instance_of(const ir::Program& program, const proofs::Counterexample& c, std::size_t which) {
+  const auto unrolled = std::get<ir::Unrolled>(ir::unroll(program, c.iterations));
+  return instance(unrolled, c.accesses.at(which).transition.value(), c.accesses.at(which).access);
+}
+
+/// Does the oracle find the failure that the counterexample shows?
+bool confirmed(const ir::Program& program, const proofs::Counterexample& c, const Findings& f) {
+  switch (c.kind) {
+    case Kind::cycle:
+    case Kind::starved: return f.stuck || f.unbalanced;
+    case Kind::leftover: return f.leftover || f.unbalanced;
+    case Kind::overflow: return f.overflow;
+    case Kind::misuse: return f.misuse;
+    case Kind::race: {
+      const auto a = instance_of(program, c, 0);
+      const auto b = instance_of(program, c, 1);
+      return f.races.contains({std::min(a, b), std::max(a, b)});
+    }
+    case Kind::undefined_read: return f.undefined_reads.contains(instance_of(program, c, 0));
+    case Kind::wrong_producer: return f.wrong_producers.contains(instance_of(program, c, 0));
+    case Kind::overlap:
+    case Kind::out_of_memory:
+    case Kind::misaligned: return f.layout;
+    case Kind::wrong_result: return f.wrong_results.contains(c.index);
+    case Kind::wrong_order:
+    case Kind::uncovered: return false;
+  }
+  return false;
+}
+
+/// Did `rule` certify what the oracle finds broken?
+bool contradicts(Rule rule, const Findings& f) {
+  switch (rule) {
+    case Rule::liveness: return f.stuck;
+    case Rule::bounds: return f.overflow || f.misuse;
+    case Rule::quiescence: return f.leftover || f.unbalanced;
+    case Rule::ordering: return !f.races.empty();
+    case Rule::flow: return !f.undefined_reads.empty() || !f.wrong_producers.empty();
+    case Rule::memory: return f.layout;
+    case Rule::reduction: return !f.wrong_results.empty();
+    case Rule::coverage: return false;
+  }
+  return false;
+}
+
+struct Judgement {
+  certify::ProgramReport report;
+  Findings findings;
+  std::string disagreement;  ///< empty: none
+  std::uint64_t replays = 0;
+};
+
+void judge_rule(const ir::Program& program, const certify::RuleReport& rule, Judgement& out) {
+  if (rule.verdict == Verdict::certified && contradicts(rule.rule, out.findings)) {
+    out.disagreement = fmt::format("{} is certified", proofs::to_string(rule.rule));
+  }
+  if (rule.verdict != Verdict::refuted) return;
+  if (!rule.counterexample) {
+    out.disagreement = fmt::format("{} is refuted without a counterexample", proofs::to_string(rule.rule));
+    return;
+  }
+  const proofs::Counterexample& c = *rule.counterexample;
+  const auto replayed = proofs::replay(program, c);
+  ++out.replays;
+  if (const auto* no = std::get_if<proofs::NotReproduced>(&replayed)) {
+    out.disagreement = fmt::format("{} does not replay: {}", proofs::to_string(c.kind), no->why);
+  } else if (!confirmed(program, c, out.findings)) {
+    // A failure that takes more wraps than the oracle usually plays.
+    const bool longer = c.iterations > kWraps && c.iterations <= 2 * kWraps;
+    const Findings more = longer ? examine(program, c.iterations) : Findings{};
+    if (longer && (!more.complete || confirmed(program, c, more))) return;
+    if (c.iterations > 2 * kWraps) return;  // beyond exhaustive search: the replay is all there is
+    out.disagreement = fmt::format("{} by {}, which the oracle does not find", proofs::to_string(rule.rule),
+                                   proofs::to_string(c.kind));
+  }
+}
+
+Judgement judge(const ir::Program& program) {
+  Judgement out;
+  out.findings = examine(program);
+  out.report = certify::certify(program);
+  if (!out.findings.complete) return out;
+  for (const certify::RuleReport& rule : out.report.rules) judge_rule(program, rule, out);
+  if (out.report.verdict != Verdict::certified) return out;
+  if (out.findings.fails()) out.disagreement = "certified, but some schedule fails";
+  if (!out.findings.in_class) out.disagreement = "certified, but not in the marked-graph class";
+  return out;
+}
+
+std::string verdicts(const Judgement& j) {
+  std::string text = fmt::format("pipeline: {} {}\n", to_string(j.report.verdict), j.report.reason);
+  for (const certify::RuleReport& rule : j.report.rules) {
+    text += fmt::format("  {} {} {}", proofs::to_string(rule.rule), to_string(rule.verdict), rule.detail);
+    if (rule.counterexample) {
+      const auto& c = *rule.counterexample;
+      text += fmt::format(" ({} iterations", c.iterations);
+      for (const auto& a : c.accesses) text += fmt::format(", transition {} access {}", a.transition.value(), a.access);
+      text += ")";
+    }
+    text += "\n";
+  }
+  return text + "oracle: " + j.findings.text();
+}
+
+/// What became of the programs.
+struct Tally {
+  std::uint64_t programs = 0, certified = 0, refuted = 0, undecided = 0, too_large = 0;
+  std::uint64_t states = 0, replays = 0;
+  std::uint64_t undecided_in_class = 0;
+  std::map<std::string, std::uint64_t> refuted_by, refuted_as, why_undecided, faults;
+  std::array<std::uint64_t, static_cast<std::size_t>(Feature::count)> features{};
+
+  void add(const Sample& sample, const Judgement& j) {
+    ++programs;
+    states += j.findings.states;
+    replays += j.replays;
+    for (std::size_t f = 0; f < features.size(); ++f) features[f] += sample.has(static_cast<Feature>(f)) ? 1 : 0;
+    ++faults[std::string(to_string(sample.fault))];
+    if (!j.findings.complete) ++too_large;
+    for (const certify::RuleReport& rule : j.report.rules) {
+      if (rule.verdict != Verdict::refuted) continue;
+      ++refuted_by[std::string(proofs::to_string(rule.rule))];
+      ++refuted_as[std::string(proofs::to_string(rule.counterexample->kind))];
+    }
+    switch (j.report.verdict) {
+      case Verdict::certified: ++certified; break;
+      case Verdict::refuted: ++refuted; break;
+      default:
+        ++undecided;
+        if (j.findings.complete && j.findings.in_class) {
+          ++undecided_in_class;
+          ++why_undecided[fmt::format("in class, {}: {}", j.findings.fails() ? "failing" : "right", j.report.reason)];
+        } else {
+          ++why_undecided["outside the class"];
+        }
+    }
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string out = fmt::format("{} programs: {} certified, {} refuted, {} undecided ({} of them in the class), {} too large;"
+                                  " {} states, {} replays", programs, certified, refuted, undecided,
+                                  undecided_in_class, too_large, states, replays);
+    const auto list = [&](const char* what, const std::map<std::string, std::uint64_t>& counts) {
+      out += fmt::format("\n{}:", what);
+      for (const auto& [name, count] : counts) out += fmt::format(" {} {},", count, name);
+    };
+    list("refuted by", refuted_by);
+    list("refuted as", refuted_as);
+    list("undecided", why_undecided);
+    list("faults", faults);
+    out += "\nfeatures:";
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      out += fmt::format(" {} {},", features[f], to_string(static_cast<Feature>(f)));
+    }
+    return out;
+  }
+};
+
+void show(const Sample& sample, const std::function<bool(const Judgement&)>& wanted) {
+  const auto small = assemble(shrink(sample.sketch, [&](const ir::Program& p) { return wanted(judge(p)); }));
+  const Judgement j = judge(small);
+  FAIL_CHECK("seed " << sample.seed << ": " << j.disagreement << "\n" << listing(small) << verdicts(j));
+}
+
+/// The test means nothing if the generator degenerates.
+void check_shape(const Tally& t) {
+  CHECK(t.certified * 100 >= t.programs * 40);
+  CHECK(t.too_large * 100 <= t.programs);
+  for (const char* rule : {"liveness", "bounds", "quiescence", "ordering", "flow", "memory", "reduction"}) {
+    CAPTURE(rule);
+    const auto at = t.refuted_by.find(rule);
+    CHECK(at != t.refuted_by.end());
+    if (at != t.refuted_by.end()) CHECK(at->second * 200 >= t.programs);
+  }
+  for (const Feature f : {Feature::fifo, Feature::semaphore, Feature::gather, Feature::release, Feature::rendezvous,
+                          Feature::await, Feature::sliding_window, Feature::double_buffer, Feature::guaranteed,
+                          Feature::loop, Feature::initial_value, Feature::view, Feature::two_chips,
+                          Feature::persistent}) {
+    CAPTURE(to_string(f));
+    CHECK(t.features[static_cast<std::size_t>(f)] * 10 >= t.programs);
+  }
+}
+
+TEST_CASE("pipeline and oracle agree on random programs") {
+  Tally tally;
+  int shown = 0;
+  for (std::uint64_t seed = 1; seed <= samples() && shown < 3; ++seed) {
+    const Sample sample = generate(seed);
+    const Judgement j = judge(sample.program);
+    tally.add(sample, j);
+    if (j.disagreement.empty()) continue;
+    ++shown;
+    show(sample, [](const Judgement& other) { return !other.disagreement.empty(); });
+  }
+  MESSAGE(tally.text());
+  check_shape(tally);
+}
+
+}  // namespace
+}  // namespace spatialcert::tests
