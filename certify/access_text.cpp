@@ -1,5 +1,8 @@
-// Accesses in the wrong order, or in none: races, and reads of what nobody or the wrong stage wrote.
+// Accesses in the wrong order, or in none: races, and reads of what nobody or the wrong stage
+// wrote.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "certify/narrative.hpp"
 
@@ -59,11 +62,13 @@ void schedule_lines(const OpNames& names, const Counterexample& c, std::size_t w
   out.push_back(fmt::format("  schedule {}, {}: {}{}", which + 1, first,
                             count_text(static_cast<std::int64_t>(end), "step"),
                             begin == 0 ? "" : fmt::format(", the last {}", end - begin)));
+  std::size_t width = 0;
+  for (std::size_t i = begin; i < end; ++i) width = std::max(width, names.engine(steps[i]).size());
   for (std::size_t i = begin; i < end; ++i) {
     const char* mark = steps[i] == c.accesses[0].transition   ? "  <- (a)"
                        : steps[i] == c.accesses[1].transition ? "  <- (b)"
                                                               : "";
-    out.push_back(fmt::format("    {:>6}  {}, {}{}", i + 1, names.engine(steps[i]),
+    out.push_back(fmt::format("    {:>6}  {:<{}}  {}{}", i + 1, names.engine(steps[i]), width,
                               names.op(steps[i]), mark));
   }
   if (begin != 0) out.push_back("    (all steps are in the file that --cex writes, for `replay`)");
@@ -77,15 +82,15 @@ void deeper_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   }
 }
 
-/// The earlier access in source order is the one that should come first.
-std::string order_remedy(const OpNames& names, const Counterexample& c) {
+/// Which of the two should come first is the author's to say; how to order them is not.
+void order_remedy(const OpNames& names, const Counterexample& c, Lines& out) {
   const auto op = [&](std::size_t i) {
-    return fmt::format("op {} of {}",
-                       names.unrolled().op[c.accesses[i].transition.value()],
+    return fmt::format("op {} of {}", names.unrolled().op[c.accesses[i].transition.value()],
                        names.engine(c.accesses[i].transition));
   };
-  return fmt::format("remedy: order them: a post after the one and a wait before the other ({}; {})",
-                     op(0), op(1));
+  out.push_back(fmt::format(
+      "remedy: let (b) wait for (a): a post after {} and a wait for it before {};", op(0), op(1)));
+  out.push_back("  or (a) for (b), if that is the order that was meant");
 }
 
 void race_lines(const OpNames& names, const Counterexample& c, Lines& out) {
@@ -98,12 +103,13 @@ void race_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   if (c.range) out.push_back("  both touch " + range_line(names, c));
   for (std::size_t i = 0; i < c.schedules.size(); ++i) schedule_lines(names, c, i, out);
   deeper_lines(names, c, out);
-  if (race) out.push_back(order_remedy(names, c));
+  if (race) order_remedy(names, c, out);
 }
 
 void undefined_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   if (c.accesses.empty()) return;
-  out.push_back("undefined read: nothing was ever written there, and it holds nothing at the start");
+  out.push_back(
+      "undefined read: nothing was ever written there, and it holds nothing at the start");
   out.push_back(access_line(names, c.accesses[0], 'a'));
   if (c.range) out.push_back("  undefined: " + range_line(names, c));
   if (!c.schedules.empty()) out.push_back("  reached " + after_steps(c.schedules[0]));
@@ -112,25 +118,33 @@ void undefined_lines(const OpNames& names, const Counterexample& c, Lines& out) 
 void producer_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   if (c.accesses.size() < 2) return;
   const ir::Program& program = names.program();
-  out.push_back("wrong producer: a read sees what a stage wrote that is not declared as its producer");
+  out.push_back(
+      "wrong producer: a read sees what a stage wrote that is not declared as its producer");
   out.push_back(access_line(names, c.accesses[0], 'a'));
   out.push_back(access_line(names, c.accesses[1], 'b'));
   if (c.range) out.push_back("  (a) sees what (b) wrote to " + range_line(names, c));
   if (!c.schedules.empty()) out.push_back("  reached " + after_steps(c.schedules[0]));
   const std::string& consumer = program.stages[names.op_of(c.accesses[0].transition).object].name;
   const std::string& producer = program.stages[names.op_of(c.accesses[1].transition).object].name;
-  out.push_back(fmt::format("remedy: declare the edge {} -> {} if that is meant, or put the declared producer's "
-                            "write in between",
-                            producer, consumer));
+  out.push_back(fmt::format(
+      "remedy: declare the edge {} -> {} if that is meant, or put the declared producer's "
+      "write in between",
+      producer, consumer));
 }
 
 }  // namespace
 
 void access_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   switch (c.kind) {
-    case Kind::undefined_read: undefined_lines(names, c, out); break;
-    case Kind::wrong_producer: producer_lines(names, c, out); break;
-    default: race_lines(names, c, out); break;
+    case Kind::undefined_read:
+      undefined_lines(names, c, out);
+      break;
+    case Kind::wrong_producer:
+      producer_lines(names, c, out);
+      break;
+    default:
+      race_lines(names, c, out);
+      break;
   }
 }
 

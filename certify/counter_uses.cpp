@@ -14,18 +14,24 @@ using proofs::Counterexample;
 
 bool raises(CounterKind kind, OpCode code) {
   switch (kind) {
-    case CounterKind::semaphore: return code == OpCode::post;
-    case CounterKind::filled: return code == OpCode::push;
-    case CounterKind::free: return code == OpCode::pop;
+    case CounterKind::semaphore:
+      return code == OpCode::post;
+    case CounterKind::filled:
+      return code == OpCode::push;
+    case CounterKind::free:
+      return code == OpCode::pop;
   }
   return false;
 }
 
 bool lowers(CounterKind kind, OpCode code) {
   switch (kind) {
-    case CounterKind::semaphore: return code == OpCode::wait;
-    case CounterKind::filled: return code == OpCode::pop;
-    case CounterKind::free: return code == OpCode::push;
+    case CounterKind::semaphore:
+      return code == OpCode::wait;
+    case CounterKind::filled:
+      return code == OpCode::pop;
+    case CounterKind::free:
+      return code == OpCode::push;
   }
   return false;
 }
@@ -50,8 +56,10 @@ void use_lines(const OpNames& names, const std::vector<CounterUse>& uses, const 
                Lines& out) {
   for (std::size_t i = 0; i < uses.size() && i < kMostUses; ++i) {
     const CounterUse& use = uses[i];
-    out.push_back(fmt::format("  {} {} {} with {}{}", engine_text(names.program(), use.program), verb,
-                              use.amount, count_text(static_cast<std::int64_t>(use.ops), "op"),
+    const bool again = names.unrolled().iterations > 1;
+    out.push_back(fmt::format("  {} {} {}{} with {}{}", engine_text(names.program(), use.program),
+                              verb, use.amount, again ? " in every iteration," : "",
+                              count_text(static_cast<std::int64_t>(use.ops), "op"),
                               use.ops == 1 ? ": " + names.placed_op(use.first)
                                            : ", first " + names.placed_op(use.first)));
   }
@@ -100,8 +108,8 @@ std::string misuse_text(const OpNames& names, const Counterexample& c) {
   const std::string& fifo = counter_object(program, names.counters()[c.counter]);
   if (op.code == OpCode::push || op.code == OpCode::pop) {
     return fmt::format("{} {} of fifo {}, but its window has {} open",
-                       op.code == OpCode::push ? "pushes" : "pops", count_text(c.value, "page"), fifo,
-                       c.limit);
+                       op.code == OpCode::push ? "pushes" : "pops", count_text(c.value, "page"),
+                       fifo, c.limit);
   }
   return fmt::format("touches page {} of fifo {}, but its window has {} open (pages count from 0)",
                      c.value - 1, fifo, c.limit);
@@ -109,13 +117,14 @@ std::string misuse_text(const OpNames& names, const Counterexample& c) {
 
 void misuse_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   const ir::Program& program = names.program();
-  out.push_back(fmt::format("misuse: {}, {},", names.engine(c.transition),
-                            names.placed_op(c.transition)));
+  out.push_back(
+      fmt::format("misuse: {}, {},", names.engine(c.transition), names.placed_op(c.transition)));
   if (!c.counter.valid() && !c.accesses.empty()) {
     const ir::Access& access = program.accesses[c.accesses[0].access];
     out.push_back(fmt::format("  {} {}, which reaches {} of an object of {}{}",
-                              access.write ? "writes" : "reads", region_text(program, access.region),
-                              c.value, c.limit, c.note.empty() ? "" : ": " + c.note));
+                              access.write ? "writes" : "reads",
+                              region_text(program, access.region), c.value, c.limit,
+                              c.note.empty() ? "" : ": " + c.note));
     return;
   }
   out.push_back("  " + misuse_text(names, c));
@@ -131,18 +140,24 @@ void misuse_lines(const OpNames& names, const Counterexample& c, Lines& out) {
 
 const char* raising_verb(CounterKind kind) {
   switch (kind) {
-    case CounterKind::semaphore: return "posts";
-    case CounterKind::filled: return "pushes";
-    case CounterKind::free: return "pops";
+    case CounterKind::semaphore:
+      return "posts";
+    case CounterKind::filled:
+      return "pushes";
+    case CounterKind::free:
+      return "pops";
   }
   return "raises by";
 }
 
 const char* lowering_verb(CounterKind kind) {
   switch (kind) {
-    case CounterKind::semaphore: return "waits for";
-    case CounterKind::filled: return "pops";
-    case CounterKind::free: return "pushes";
+    case CounterKind::semaphore:
+      return "waits for";
+    case CounterKind::filled:
+      return "pops";
+    case CounterKind::free:
+      return "pushes";
   }
   return "lowers by";
 }
@@ -153,7 +168,7 @@ CounterUses uses_of(const OpNames& names, ir::CounterId id) {
   CounterUses uses;
   for (std::uint32_t t = 0; t < all.transitions(); ++t) {
     const ir::Op& op = names.op_of(ir::TransitionId(t));
-    if (!is_on(counter, op)) continue;
+    if (!is_on(counter, op) || all.iteration(ir::TransitionId(t)) != 0) continue;
     // Semaphores and buffers are numbered apart; the op code says which one it is.
     if (raises(counter.kind, op.code)) add(uses.raising, names, ir::TransitionId(t));
     if (lowers(counter.kind, op.code)) add(uses.lowering, names, ir::TransitionId(t));
@@ -163,9 +178,15 @@ CounterUses uses_of(const OpNames& names, ir::CounterId id) {
 
 void counter_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   switch (c.kind) {
-    case proofs::Kind::leftover: leftover_lines(names, c, out); break;
-    case proofs::Kind::overflow: overflow_lines(names, c, out); break;
-    default: misuse_lines(names, c, out); break;
+    case proofs::Kind::leftover:
+      leftover_lines(names, c, out);
+      break;
+    case proofs::Kind::overflow:
+      overflow_lines(names, c, out);
+      break;
+    default:
+      misuse_lines(names, c, out);
+      break;
   }
 }
 

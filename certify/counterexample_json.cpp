@@ -1,7 +1,7 @@
 // Counterexamples as JSON, format `spatialcert-counterexample`, version 1 (docs/report.md).
 //
-// Objects of the program are named, op instances are numbered as in the program unrolled `iterations` times. What
-// stands under `text` and `..._at` is for people: reading ignores it.
+// Objects of the program are named, op instances are numbered as in the program unrolled
+// `iterations` times. What stands under `text` and `..._at` is for people: reading ignores it.
 #include <algorithm>
 
 #include "certify/json_writer.hpp"
@@ -17,7 +17,10 @@ using proofs::Counterexample;
 class Writer {
  public:
   Writer(const ir::Program& program, const Counterexample& counterexample, JsonWriter& json)
-      : program_(program), c_(counterexample), names_(program, counterexample.iterations), json_(json) {}
+      : program_(program),
+        c_(counterexample),
+        names_(program, counterexample.iterations),
+        json_(json) {}
 
   void write(proofs::Rule rule) {
     json_.object();
@@ -123,9 +126,15 @@ class Writer {
     const ir::Counter& counter = names_.counters()[id];
     json_.key(key).object(true);
     switch (counter.kind) {
-      case ir::CounterKind::semaphore: json_.key("semaphore"); break;
-      case ir::CounterKind::filled: json_.key("filled"); break;
-      case ir::CounterKind::free: json_.key("free"); break;
+      case ir::CounterKind::semaphore:
+        json_.key("semaphore");
+        break;
+      case ir::CounterKind::filled:
+        json_.key("filled");
+        break;
+      case ir::CounterKind::free:
+        json_.key("free");
+        break;
     }
     json_.text(counter_object(program_, counter)).close();
   }

@@ -14,12 +14,13 @@ using ir::io::JsonReader;
 using ir::io::Key;
 using ir::io::Value;
 
-constexpr Key kLinkKeys[] = {{"waiter"}, {"waiter_at", false}, {"counter"}, {"need"}, {"have"},
-                             {"supplier", false}, {"supplier_at", false}};
-constexpr Key kAccessKeys[] = {{"transition"}, {"transition_at", false}, {"access"}, {"text", false}};
+constexpr Key kLinkKeys[] = {{"waiter"}, {"waiter_at", false}, {"counter"},           {"need"},
+                             {"have"},   {"supplier", false},  {"supplier_at", false}};
+constexpr Key kAccessKeys[] = {
+    {"transition"}, {"transition_at", false}, {"access"}, {"text", false}};
 constexpr Key kCounterKeys[] = {{"semaphore", false}, {"filled", false}, {"free", false}};
 constexpr Key kRangeKeys[] = {{"site", false}, {"space", false}, {"tensor", false}, {"fifo", false},
-                              {"low"}, {"high"}, {"text", false}};
+                              {"low"},         {"high"},         {"text", false}};
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
@@ -31,7 +32,8 @@ const ir::Unrolled& CounterexampleReader::unrolled(const char* at) {
   if (!unrolled_) {
     auto result = ir::unroll(*program_, c_.iterations);
     if (!std::holds_alternative<ir::Unrolled>(result)) {
-      JsonReader::refuse(at, "a transition of a program that can be unrolled", "one that is too large");
+      JsonReader::refuse(at, "a transition of a program that can be unrolled",
+                         "one that is too large");
     }
     unrolled_ = std::get<ir::Unrolled>(std::move(result));
   }
@@ -49,7 +51,8 @@ ir::CounterId CounterexampleReader::counter(Value& value) {
   ir::CounterId id;
   json_.members(value, "a counter", kCounterKeys, [&](std::size_t key, Value& member) {
     if (id.valid()) JsonReader::refuse(at, "one counter", "several");
-    if (key == 0) id = counters.of(ir::SemaphoreId(named(member, program_->semaphores, "a semaphore")));
+    if (key == 0)
+      id = counters.of(ir::SemaphoreId(named(member, program_->semaphores, "a semaphore")));
     if (key == 1) id = counters.filled(fifo(member));
     if (key == 2) id = counters.free(fifo(member));
   });
@@ -76,7 +79,9 @@ proofs::LocationRange CounterexampleReader::range(Value& value) {
   json_.members(value, "a range of locations", kRangeKeys, [&](std::size_t key, Value& member) {
     given |= 1U << key;
     switch (key) {
-      case 0: storage.site = site(member); break;
+      case 0:
+        storage.site = site(member);
+        break;
       case 1:
         storage.space = ir::SpaceId(named(member, program_->target.spaces, "a memory space"));
         break;
@@ -88,9 +93,14 @@ proofs::LocationRange CounterexampleReader::range(Value& value) {
         storage.kind = ir::Storage::Kind::fifo;
         storage.object = fifo(member).value();
         break;
-      case 4: range.low = json_.natural(member); break;
-      case 5: range.high = json_.natural(member); break;
-      default: break;
+      case 4:
+        range.low = json_.natural(member);
+        break;
+      case 5:
+        range.high = json_.natural(member);
+        break;
+      default:
+        break;
     }
   });
   const std::uint32_t what = given & 0b1111U;
@@ -104,12 +114,23 @@ proofs::WaitLink CounterexampleReader::link(Value& value) {
   proofs::WaitLink link;
   json_.members(value, "a link of the chain", kLinkKeys, [&](std::size_t key, Value& member) {
     switch (key) {
-      case 0: link.waiter = transition(member); break;
-      case 2: link.counter = counter(member); break;
-      case 3: link.need = json_.integer(member, kLeast); break;
-      case 4: link.have = json_.integer(member, kLeast); break;
-      case 5: link.supplier = transition(member); break;
-      default: break;
+      case 0:
+        link.waiter = transition(member);
+        break;
+      case 2:
+        link.counter = counter(member);
+        break;
+      case 3:
+        link.need = json_.integer(member, kLeast);
+        break;
+      case 4:
+        link.have = json_.integer(member, kLeast);
+        break;
+      case 5:
+        link.supplier = transition(member);
+        break;
+      default:
+        break;
     }
   });
   return link;
@@ -132,7 +153,8 @@ proofs::AccessRef CounterexampleReader::access(Value& value) {
 ir::Schedule CounterexampleReader::schedule(Value& value) {
   const ir::Unrolled& all = unrolled(JsonReader::start(value));
   std::vector<std::uint64_t> left;
-  for (std::size_t p = 0; p < program_->programs.size(); ++p) left.push_back(all.begin[p + 1] - all.begin[p]);
+  for (std::size_t p = 0; p < program_->programs.size(); ++p)
+    left.push_back(all.begin[p + 1] - all.begin[p]);
   ir::Schedule schedule;
   json_.elements(value, "a schedule", [&](Value& item, std::size_t) {
     const char* const at = JsonReader::start(item);
@@ -141,10 +163,13 @@ ir::Schedule CounterexampleReader::schedule(Value& value) {
       if (position == 0) run.program = ir::ProgramId(below(part, left.size(), "an engine program"));
       if (position == 1) run.steps = json_.index(part, 1);
     });
-    if (count != 2) JsonReader::refuse(at, "a run [engine program, steps]", fmt::format("{} numbers", count));
+    if (count != 2)
+      JsonReader::refuse(at, "a run [engine program, steps]", fmt::format("{} numbers", count));
     if (run.steps > left[run.program.value()]) {
-      JsonReader::refuse(at, fmt::format("at most the {} steps that this engine program has left",
-                                         left[run.program.value()]), fmt::format("{}", run.steps));
+      JsonReader::refuse(at,
+                         fmt::format("at most the {} steps that this engine program has left",
+                                     left[run.program.value()]),
+                         fmt::format("{}", run.steps));
     }
     left[run.program.value()] -= run.steps;
     schedule.push_back(run);

@@ -1,14 +1,15 @@
 // Reads counterexamples back: everything that `counterexample_json` writes, and nothing else.
 //
-// Numbers are checked against the program, so that whoever gets a counterexample may look up all that it
-// names. Whether it is true is for `replay` to find out.
+// Numbers are checked against the program, so that whoever gets a counterexample may look up all
+// that it names. Whether it is true is for `replay` to find out.
+#include "certify/counterexample_reader.hpp"
+
 #include <fmt/format.h>
 
 #include <limits>
 #include <optional>
 #include <tuple>
 
-#include "certify/counterexample_reader.hpp"
 #include "certify/report.hpp"
 #include "ir/io/locate.hpp"
 #include "ir/program_file.hpp"
@@ -23,15 +24,51 @@ using proofs::Counterexample;
 using proofs::Kind;
 
 enum Member : std::size_t {
-  kFormat, kVersion, kProgram, kDigest, kRule, kKind, kIterations, kTransition, kTransitionAt, kCounter,
-  kRange, kValue, kLimit, kIndex, kChain, kAccesses, kBuffers, kTerms, kDeeper, kNote, kSchedules,
+  kFormat,
+  kVersion,
+  kProgram,
+  kDigest,
+  kRule,
+  kKind,
+  kIterations,
+  kTransition,
+  kTransitionAt,
+  kCounter,
+  kRange,
+  kValue,
+  kLimit,
+  kIndex,
+  kChain,
+  kAccesses,
+  kBuffers,
+  kTerms,
+  kDeeper,
+  kNote,
+  kSchedules,
   kSchedulesAt
 };
-constexpr Key kMembers[] = {{"format"}, {"version"}, {"program"}, {"digest"}, {"rule"}, {"kind"},
-                            {"iterations"}, {"transition", false}, {"transition_at", false},
-                            {"counter", false}, {"range", false}, {"value"}, {"limit"}, {"index"},
-                            {"chain"}, {"accesses"}, {"buffers"}, {"terms"}, {"deeper"}, {"note"},
-                            {"schedules"}, {"schedules_at", false}};
+constexpr Key kMembers[] = {{"format"},
+                            {"version"},
+                            {"program"},
+                            {"digest"},
+                            {"rule"},
+                            {"kind"},
+                            {"iterations"},
+                            {"transition", false},
+                            {"transition_at", false},
+                            {"counter", false},
+                            {"range", false},
+                            {"value"},
+                            {"limit"},
+                            {"index"},
+                            {"chain"},
+                            {"accesses"},
+                            {"buffers"},
+                            {"terms"},
+                            {"deeper"},
+                            {"note"},
+                            {"schedules"},
+                            {"schedules_at", false}};
 constexpr Key kTermKeys[] = {{"source"}, {"found"}, {"expected"}};
 constexpr Key kDeeperKeys[] = {{"fifo"}, {"pages"}};
 
@@ -58,19 +95,28 @@ struct Needs {
 Needs needs_of(Kind kind) {
   switch (kind) {
     case Kind::cycle:
-    case Kind::starved: return {0, 0, true, false, false};
-    case Kind::leftover: return {0, 0, false, false, true};
-    case Kind::overflow: return {0, 0, false, true, true};
-    case Kind::misuse: return {0, 0, false, true, false};
-    case Kind::undefined_read: return {1, 0, false, false, false};
+    case Kind::starved:
+      return {0, 0, true, false, false};
+    case Kind::leftover:
+      return {0, 0, false, false, true};
+    case Kind::overflow:
+      return {0, 0, false, true, true};
+    case Kind::misuse:
+      return {0, 0, false, true, false};
+    case Kind::undefined_read:
+      return {1, 0, false, false, false};
     case Kind::race:
     case Kind::wrong_order:
-    case Kind::wrong_producer: return {2, 0, false, false, false};
-    case Kind::overlap: return {0, 2, false, false, false};
+    case Kind::wrong_producer:
+      return {2, 0, false, false, false};
+    case Kind::overlap:
+      return {0, 2, false, false, false};
     case Kind::out_of_memory:
-    case Kind::misaligned: return {0, 1, false, false, false};
+    case Kind::misaligned:
+      return {0, 1, false, false, false};
     case Kind::wrong_result:
-    case Kind::uncovered: break;
+    case Kind::uncovered:
+      break;
   }
   return {};
 }
@@ -96,13 +142,19 @@ void CounterexampleReader::read_head(std::size_t key, Value& value) {
         json_.refuse(at, "\"spatialcert-counterexample\"");
       }
       break;
-    case kVersion: std::ignore = json_.integer(value, 1, 1); break;
-    case kProgram: std::ignore = json_.string(value); break;
+    case kVersion:
+      std::ignore = json_.integer(value, 1, 1);
+      break;
+    case kProgram:
+      std::ignore = json_.string(value);
+      break;
     case kDigest:
       digest_ = json_.string(value);
       if (program_ != nullptr && digest_ != ir::to_hex(ir::digest(*program_))) {
-        json_.refuse(at, fmt::format("the digest of this program, {}; the counterexample was made for another",
-                                     ir::to_hex(ir::digest(*program_))));
+        json_.refuse(
+            at,
+            fmt::format("the digest of this program, {}; the counterexample was made for another",
+                        ir::to_hex(ir::digest(*program_))));
       }
       break;
     case kRule:
@@ -127,13 +179,26 @@ void CounterexampleReader::read_head(std::size_t key, Value& value) {
 
 void CounterexampleReader::read_part(std::size_t key, Value& value) {
   switch (key) {
-    case kTransition: c_.transition = transition(value); break;
-    case kCounter: c_.counter = counter(value); break;
-    case kRange: c_.range = range(value); break;
-    case kValue: c_.value = json_.integer(value, kLeast); break;
-    case kLimit: c_.limit = json_.integer(value, kLeast); break;
-    case kIndex: c_.index = json_.index(value); break;
-    default: break;  // `transition_at` is for people
+    case kTransition:
+      c_.transition = transition(value);
+      break;
+    case kCounter:
+      c_.counter = counter(value);
+      break;
+    case kRange:
+      c_.range = range(value);
+      break;
+    case kValue:
+      c_.value = json_.integer(value, kLeast);
+      break;
+    case kLimit:
+      c_.limit = json_.integer(value, kLeast);
+      break;
+    case kIndex:
+      c_.index = json_.index(value);
+      break;
+    default:
+      break;  // `transition_at` is for people
   }
 }
 
@@ -142,7 +207,9 @@ void CounterexampleReader::read_list(std::size_t key, Value& value) {
     json_.elements(value, what, [&](Value& item, std::size_t) { read(item); });
   };
   switch (key) {
-    case kChain: each("a chain", [&](Value& item) { c_.chain.push_back(link(item)); }); break;
+    case kChain:
+      each("a chain", [&](Value& item) { c_.chain.push_back(link(item)); });
+      break;
     case kAccesses:
       each("a list of accesses", [&](Value& item) { c_.accesses.push_back(access(item)); });
       break;
@@ -170,11 +237,14 @@ void CounterexampleReader::read_list(std::size_t key, Value& value) {
         });
       });
       break;
-    case kNote: c_.note = json_.string(value); break;
+    case kNote:
+      c_.note = json_.string(value);
+      break;
     case kSchedules:
       each("a list of schedules", [&](Value& item) { c_.schedules.push_back(schedule(item)); });
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -189,7 +259,8 @@ void CounterexampleReader::require_parts(const char* at) {
     require(c_.index < program_->postconditions.size(), at, "the index of a postcondition");
   }
   if (c_.kind == Kind::cycle) {
-    for (const proofs::WaitLink& l : c_.chain) require(l.supplier.valid(), at, "a supplier per link");
+    for (const proofs::WaitLink& l : c_.chain)
+      require(l.supplier.valid(), at, "a supplier per link");
   }
 }
 
@@ -228,13 +299,14 @@ ir::Result<T> read_document(std::string_view json, const std::string& file, Read
 
 ir::Result<Counterexample> parse_counterexample(std::string_view json, const std::string& file,
                                                 const ir::Program& program) {
-  return read_document<Counterexample>(
-      json, file, [&](CounterexampleReader& reader, Value& root) { return reader.counterexample(root, program); });
+  return read_document<Counterexample>(json, file, [&](CounterexampleReader& reader, Value& root) {
+    return reader.counterexample(root, program);
+  });
 }
 
 ir::Result<std::string> counterexample_digest(std::string_view json, const std::string& file) {
-  return read_document<std::string>(json, file,
-                                    [](CounterexampleReader& reader, Value& root) { return reader.digest(root); });
+  return read_document<std::string>(
+      json, file, [](CounterexampleReader& reader, Value& root) { return reader.digest(root); });
 }
 
 }  // namespace spatialcert::certify

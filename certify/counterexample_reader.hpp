@@ -1,7 +1,7 @@
 // Reads one counterexample out of JSON. Private to the reports; throws what JsonReader throws.
 //
-// Numbers are checked against the program, so that whoever gets a counterexample may look up all that it
-// names. Whether it is true is for `replay` to find out.
+// Numbers are checked against the program, so that whoever gets a counterexample may look up all
+// that it names. Whether it is true is for `replay` to find out.
 #pragma once
 
 #include <fmt/format.h>
@@ -45,8 +45,9 @@ class CounterexampleReader {
   void require_parts(const char* at);
   void require(bool holds, const char* at, const char* what) {
     if (!holds) {
-      ir::io::JsonReader::refuse(at, fmt::format("a counterexample of kind {} with {}",
-                                         proofs::to_string(c_.kind), what), "none");
+      ir::io::JsonReader::refuse(
+          at, fmt::format("a counterexample of kind {} with {}", proofs::to_string(c_.kind), what),
+          "none");
     }
   }
 

@@ -25,8 +25,8 @@ std::string buffer_line(const ir::Program& program, ir::BufferId id) {
                            program.sections[buffer.resident_to.value()].name);
   }
   const std::string source = source_text(program, buffer.location);
-  return fmt::format("  {} {}: bytes [{}, {}) of {} on {}, {}{}", to_string(buffer.kind), buffer.name,
-                     buffer.address, buffer.address + buffer.bytes(),
+  return fmt::format("  {} {}: bytes [{}, {}) of {} on {}, {}{}", to_string(buffer.kind),
+                     buffer.name, buffer.address, buffer.address + buffer.bytes(),
                      program.target.spaces[buffer.space.value()].name,
                      site_text(program, buffer.site), lifetime,
                      source.empty() ? "" : fmt::format(" [{}]", source));
@@ -38,8 +38,9 @@ void overlap_lines(const ir::Program& program, const Counterexample& c, Lines& o
   const std::uint64_t low = std::max(first.address, second.address);
   const std::uint64_t high =
       std::min(first.address + first.bytes(), second.address + second.bytes());
-  out.push_back(fmt::format("overlap: two buffers that live at the same time share {}",
-                            count_text(static_cast<std::int64_t>(high > low ? high - low : 0), "byte")));
+  out.push_back(
+      fmt::format("overlap: two buffers that live at the same time share {}",
+                  count_text(static_cast<std::int64_t>(high > low ? high - low : 0), "byte")));
   out.push_back(buffer_line(program, c.buffers[0]));
   out.push_back(buffer_line(program, c.buffers[1]));
   out.push_back(fmt::format("  first shared byte: {} of {} on {}", c.value,
@@ -96,19 +97,31 @@ void result_lines(const ir::Program& program, const Counterexample& c, Lines& ou
 void append(const ir::Program& program, const Counterexample& c, Lines& out) {
   switch (c.kind) {
     case Kind::cycle:
-    case Kind::starved: deadlock_lines(OpNames(program, c.iterations), c, out); return;
+    case Kind::starved:
+      deadlock_lines(OpNames(program, c.iterations), c, out);
+      return;
     case Kind::leftover:
     case Kind::overflow:
-    case Kind::misuse: counter_lines(OpNames(program, c.iterations), c, out); return;
+    case Kind::misuse:
+      counter_lines(OpNames(program, c.iterations), c, out);
+      return;
     case Kind::race:
     case Kind::wrong_order:
     case Kind::undefined_read:
-    case Kind::wrong_producer: access_lines(OpNames(program, c.iterations), c, out); return;
+    case Kind::wrong_producer:
+      access_lines(OpNames(program, c.iterations), c, out);
+      return;
     case Kind::overlap:
     case Kind::out_of_memory:
-    case Kind::misaligned: memory_lines(program, c, out); return;
-    case Kind::wrong_result: result_lines(program, c, out); return;
-    case Kind::uncovered: out.push_back("uncovered: no rule covers " + c.note); return;
+    case Kind::misaligned:
+      memory_lines(program, c, out);
+      return;
+    case Kind::wrong_result:
+      result_lines(program, c, out);
+      return;
+    case Kind::uncovered:
+      out.push_back("uncovered: no rule covers " + c.note);
+      return;
   }
   ir::require_failed("counterexample kind", "enumerator out of range", __FILE__, __LINE__);
 }
@@ -137,19 +150,27 @@ std::string counterexample_text(const ir::Program& program, const Counterexample
 Rule rule_of(Kind kind) {
   switch (kind) {
     case Kind::cycle:
-    case Kind::starved: return Rule::liveness;
-    case Kind::leftover: return Rule::quiescence;
+    case Kind::starved:
+      return Rule::liveness;
+    case Kind::leftover:
+      return Rule::quiescence;
     case Kind::overflow:
-    case Kind::misuse: return Rule::bounds;
+    case Kind::misuse:
+      return Rule::bounds;
     case Kind::race:
-    case Kind::wrong_order: return Rule::ordering;
+    case Kind::wrong_order:
+      return Rule::ordering;
     case Kind::undefined_read:
-    case Kind::wrong_producer: return Rule::flow;
+    case Kind::wrong_producer:
+      return Rule::flow;
     case Kind::overlap:
     case Kind::out_of_memory:
-    case Kind::misaligned: return Rule::memory;
-    case Kind::wrong_result: return Rule::reduction;
-    case Kind::uncovered: return Rule::coverage;
+    case Kind::misaligned:
+      return Rule::memory;
+    case Kind::wrong_result:
+      return Rule::reduction;
+    case Kind::uncovered:
+      return Rule::coverage;
   }
   ir::require_failed("counterexample kind", "enumerator out of range", __FILE__, __LINE__);
 }

@@ -21,7 +21,8 @@ std::string waits_for(const OpNames& names, const WaitLink& link) {
     case CounterKind::semaphore:
       return fmt::format("semaphore {} to reach {} (it holds {})", object, link.need, link.have);
     case CounterKind::filled:
-      return fmt::format("{} of fifo {} ({} filled)", count_text(link.need, "page"), object, link.have);
+      return fmt::format("{} of fifo {} ({} filled)", count_text(link.need, "page"), object,
+                         link.have);
     case CounterKind::free:
       return fmt::format("{} of fifo {} ({} free)", count_text(link.need, "free page"), object,
                          link.have);
@@ -31,9 +32,12 @@ std::string waits_for(const OpNames& names, const WaitLink& link) {
 
 const char* supplying_verb(CounterKind kind) {
   switch (kind) {
-    case CounterKind::semaphore: return "post";
-    case CounterKind::filled: return "push";
-    case CounterKind::free: return "pop";
+    case CounterKind::semaphore:
+      return "post";
+    case CounterKind::filled:
+      return "push";
+    case CounterKind::free:
+      return "pop";
   }
   return "raise";
 }
@@ -45,8 +49,10 @@ std::string would_supply(const OpNames& names, const WaitLink& link) {
                      kind == CounterKind::free ? "one" : "it", names.op(link.supplier));
 }
 
-/// The links in order; the first introduces itself, the others as who would have helped the one before.
-void chain_lines(const OpNames& names, const std::vector<WaitLink>& chain, bool circle, Lines& out) {
+/// The links in order; the first introduces itself, the others as who would have helped the one
+/// before.
+void chain_lines(const OpNames& names, const std::vector<WaitLink>& chain, bool circle,
+                 Lines& out) {
   for (std::size_t i = 0; i < chain.size(); ++i) {
     const WaitLink& link = chain[i];
     std::string line = fmt::format("  {}. ", i + 1);
@@ -74,7 +80,8 @@ std::int64_t taken_before(const OpNames& names, const WaitLink& link) {
                                                                    : ir::OpCode::push;
   const ir::Unrolled& all = names.unrolled();
   std::int64_t taken = 0;
-  for (std::uint32_t t = all.begin[all.program[link.waiter.value()]]; t < link.waiter.value(); ++t) {
+  for (std::uint32_t t = all.begin[all.program[link.waiter.value()]]; t < link.waiter.value();
+       ++t) {
     const ir::Op& op = names.op_of(ir::TransitionId(t));
     if (op.code != taking || op.object != counter.object) continue;
     if (__builtin_add_overflow(taken, op.count, &taken)) return INT64_MAX;
@@ -90,10 +97,9 @@ void supplier_lines(const OpNames& names, const std::vector<CounterUse>& uses, c
   for (std::size_t i = 0; i < uses.size() && i < kMostSuppliers; ++i) {
     const CounterUse& use = uses[i];
     const bool own = use.program == names.program_of(link.waiter);
-    std::string line =
-        fmt::format("    {} {} {} in all, {}{}", engine_text(names.program(), use.program),
-                    raising_verb(kind), use.amount, use.ops == 1 ? "with " : "first with ",
-                    names.op(use.first));
+    std::string line = fmt::format(
+        "    {} {} {} in all, {}{}", engine_text(names.program(), use.program), raising_verb(kind),
+        use.amount, use.ops == 1 ? "with " : "first with ", names.op(use.first));
     if (own && use.first.value() > link.waiter.value()) line += ", but only after it has waited";
     out.push_back(std::move(line));
   }
@@ -102,7 +108,13 @@ void supplier_lines(const OpNames& names, const std::vector<CounterUse>& uses, c
   }
 }
 
-void supply_lines(const OpNames& names, const WaitLink& link, Lines& out) {
+struct Shortage {
+  std::int64_t missing = 0;
+  const char* verb = "raise";
+};
+
+/// Supply against demand of the test that nothing satisfies.
+Shortage supply_lines(const OpNames& names, const WaitLink& link, Lines& out) {
   const ir::Counter& counter = names.counters()[link.counter];
   const std::string text = counter_text(names.program(), counter);
   const CounterUses uses = uses_of(names, link.counter);
@@ -121,13 +133,10 @@ void supply_lines(const OpNames& names, const WaitLink& link, Lines& out) {
     out.push_back(fmt::format("  supply of {}: {} at the start, then", text, counter.initial));
     supplier_lines(names, uses.raising, link, out);
   }
-  out.push_back(fmt::format("  demand: {} taken by {} before this op, and {} more here: {}; supply: {}",
-                            taken, names.engine(link.waiter), link.need, demand, supply));
-  if (demand > supply) {
-    out.push_back(fmt::format("remedy: {} {} more before {} waits here, or let it wait for less",
-                              supplying_verb(counter.kind), demand - supply,
-                              names.engine(link.waiter)));
-  }
+  out.push_back(
+      fmt::format("  demand: {} taken by {} before this op, and {} more here: {}; supply: {}",
+                  taken, names.engine(link.waiter), link.need, demand, supply));
+  return {demand - supply, supplying_verb(counter.kind)};
 }
 
 std::size_t engines_in(const OpNames& names, const std::vector<WaitLink>& chain) {
@@ -141,22 +150,28 @@ std::size_t engines_in(const OpNames& names, const std::vector<WaitLink>& chain)
 
 void cycle_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   const std::size_t engines = engines_in(names, c.chain);
-  out.push_back(engines == 1 ? "deadlock: an engine program waits for itself"
-                             : fmt::format("deadlock: {} engine programs wait for each other", engines));
+  out.push_back(engines == 1
+                    ? "deadlock: an engine program waits for itself"
+                    : fmt::format("deadlock: {} engine programs wait for each other", engines));
   chain_lines(names, c.chain, true, out);
   if (!c.schedules.empty()) {
     out.push_back(fmt::format("  seen {}: nobody can step", after_steps(c.schedules[0])));
   }
-  out.push_back("remedy: break the circle: move one of these waits behind what the next step waits for,");
-  out.push_back("  or give a fifo of the circle more pages, if a free page is what is missing");
+  out.push_back("to break the circle, one of these ops must come before the wait that holds it up");
 }
 
 void starved_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   out.push_back("starved: a wait that nothing can satisfy");
   chain_lines(names, c.chain, false, out);
-  if (!c.chain.empty()) supply_lines(names, c.chain.back(), out);
+  if (c.chain.empty()) return;
+  const WaitLink& last = c.chain.back();
+  const Shortage shortage = supply_lines(names, last, out);
   if (!c.schedules.empty()) {
     out.push_back(fmt::format("  seen {}: nobody can step", after_steps(c.schedules[0])));
+  }
+  if (shortage.missing > 0) {
+    out.push_back(fmt::format("remedy: {} {} more before {} waits here, or let it wait for less",
+                              shortage.verb, shortage.missing, names.engine(last.waiter)));
   }
 }
 

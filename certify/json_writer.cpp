@@ -5,8 +5,8 @@
 namespace spatialcert::certify {
 namespace {
 
-/// Bytes of the UTF-8 character at the start of `text`, or 0 if there is none (RFC 3629: no overlong
-/// forms, no surrogates, nothing above U+10FFFF).
+/// Bytes of the UTF-8 character at the start of `text`, or 0 if there is none (RFC 3629: no
+/// overlong forms, no surrogates, nothing above U+10FFFF).
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto follows = [&](std::size_t i, unsigned char low = 0x80, unsigned char high = 0xBF) {
@@ -28,12 +28,23 @@ std::size_t character_length(std::string_view text) {
 
 void append_escaped(std::string& out, char c) {
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      break;
   }
   const auto code = static_cast<unsigned char>(c);
   if (code < 0x20 || code == 0x7F) {

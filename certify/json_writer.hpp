@@ -1,6 +1,8 @@
-// Writes JSON text: keys in the order they are given, two blanks of indentation, short lists on one line.
+// Writes JSON text: keys in the order they are given, two blanks of indentation, short lists on one
+// line.
 //
-// Private to the reports. It does not check that keys are unique or that what is opened is closed by the same kind.
+// Private to the reports. It does not check that keys are unique or that what is opened is closed
+// by the same kind.
 #pragma once
 
 #include <cstdint>

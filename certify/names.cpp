@@ -75,9 +75,8 @@ std::string engine_text(const ir::Program& program, ir::ProgramId id) {
 
 std::string part_text(const ir::Program& program, ir::ProgramId id, std::uint32_t op) {
   const auto& spans = program.programs[id.value()].spans;
-  const auto span = std::find_if(spans.begin(), spans.end(), [&](const ir::Span& s) {
-    return s.begin <= op && op < s.end;
-  });
+  const auto span = std::find_if(spans.begin(), spans.end(),
+                                 [&](const ir::Span& s) { return s.begin <= op && op < s.end; });
   if (span == spans.end()) return "no section";
   if (span->section.valid()) {
     return fmt::format("section {}", program.sections[span->section.value()].name);
@@ -107,7 +106,8 @@ std::string region_text(const ir::Program& program, const ir::Region& region) {
   std::string text = buffer.name;
   if (region.page != 0) text += fmt::format(" page {}", region.page);
   if (is_whole(region, buffer.page_bytes, 0)) return text;
-  return fmt::format("{}[{}]", region.page != 0 ? text + " " : text, range_text(program, region, 0));
+  return fmt::format("{}[{}]", region.page != 0 ? text + " " : text,
+                     range_text(program, region, 0));
 }
 
 std::string op_text(const ir::Program& program, const ir::Op& op) {
@@ -122,8 +122,10 @@ std::string op_text(const ir::Program& program, const ir::Op& op) {
     case OpCode::front:
     case OpCode::pop:
       return fmt::format("{} {} {}", code, program.buffers[op.object].name, op.count);
-    case OpCode::repeat: return fmt::format("{} {}", code, op.count);
-    case OpCode::run: break;
+    case OpCode::repeat:
+      return fmt::format("{} {}", code, op.count);
+    case OpCode::run:
+      break;
   }
   const std::string& stage = program.stages[op.object].name;
   if (op.accesses == 0) return fmt::format("{} {}", code, stage);
@@ -138,9 +140,12 @@ const std::string& counter_object(const ir::Program& program, const ir::Counter&
 std::string counter_text(const ir::Program& program, const ir::Counter& counter) {
   const std::string& name = counter_object(program, counter);
   switch (counter.kind) {
-    case CounterKind::semaphore: return fmt::format("semaphore {}", name);
-    case CounterKind::filled: return fmt::format("filled pages of fifo {}", name);
-    case CounterKind::free: return fmt::format("free pages of fifo {}", name);
+    case CounterKind::semaphore:
+      return fmt::format("semaphore {}", name);
+    case CounterKind::filled:
+      return fmt::format("filled pages of fifo {}", name);
+    case CounterKind::free:
+      return fmt::format("free pages of fifo {}", name);
   }
   ir::require_failed("counter kind", "enumerator out of range", __FILE__, __LINE__);
 }
@@ -193,7 +198,8 @@ std::string OpNames::op(ir::TransitionId t) const {
 
 std::string OpNames::placed_op(ir::TransitionId t) const {
   const std::string source = source_text(program_, op_of(t).location);
-  return fmt::format("{}, {}{}", op(t), part_text(program_, program_of(t), unrolled().op[t.value()]),
+  return fmt::format("{}, {}{}", op(t),
+                     part_text(program_, program_of(t), unrolled().op[t.value()]),
                      source.empty() ? "" : fmt::format(" [{}]", source));
 }
 

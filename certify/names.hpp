@@ -1,4 +1,5 @@
-// What the things of a program are called in reports: the names the user wrote, and where they stand.
+// What the things of a program are called in reports: the names the user wrote, and where they
+// stand.
 #pragma once
 
 #include <cstdint>

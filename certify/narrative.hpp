@@ -21,18 +21,19 @@ void access_lines(const OpNames& names, const proofs::Counterexample& counterexa
 /// `leftover`, `overflow`, `misuse`.
 void counter_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
 /// `overlap`, `out_of_memory`, `misaligned`.
-void memory_lines(const ir::Program& program, const proofs::Counterexample& counterexample, Lines& out);
+void memory_lines(const ir::Program& program, const proofs::Counterexample& counterexample,
+                  Lines& out);
 
 /// Steps that a schedule takes.
 [[nodiscard]] std::uint64_t step_count(const ir::Schedule& schedule);
 /// `after 17 steps of the token game`.
 [[nodiscard]] std::string after_steps(const ir::Schedule& schedule);
 
-/// Who raises and who lowers a counter, one line per engine program, the most important first.
+/// Who raises and who lowers a counter in one iteration, per engine program.
 struct CounterUse {
   ir::ProgramId program;
-  std::int64_t amount = 0;    ///< in all
-  std::uint64_t ops = 0;      ///< op instances
+  std::int64_t amount = 0;
+  std::uint64_t ops = 0;  ///< op instances
   ir::TransitionId first;
 };
 struct CounterUses {

@@ -31,8 +31,12 @@ double seconds_since(Clock::time_point start) {
 /// Applies the rules to one program, in an order in which what a rule presupposes comes before it.
 class Application {
  public:
-  Application(const ir::Program& program, const proofs::Subject& subject, const Options& options, ProgramReport& report)
-      : program_(program), subject_(subject), options_(options), report_(report),
+  Application(const ir::Program& program, const proofs::Subject& subject, const Options& options,
+              ProgramReport& report)
+      : program_(program),
+        subject_(subject),
+        options_(options),
+        report_(report),
         position_(proofs::linear_extension(subject)) {
     verdict_.fill(Verdict::not_evaluated);
   }
@@ -47,20 +51,28 @@ class Application {
 
  private:
   [[nodiscard]] bool wanted(Rule rule) const {
-    return options_.rules.empty() || std::find(options_.rules.begin(), options_.rules.end(), rule) != options_.rules.end();
+    return options_.rules.empty() ||
+           std::find(options_.rules.begin(), options_.rules.end(), rule) != options_.rules.end();
   }
-  [[nodiscard]] Verdict verdict(Rule rule) const { return verdict_[static_cast<std::size_t>(rule)]; }
+  [[nodiscard]] Verdict verdict(Rule rule) const {
+    return verdict_[static_cast<std::size_t>(rule)];
+  }
 
   /// Rules that a requested rule presupposes are applied too.
   [[nodiscard]] bool needed(Rule rule) const {
     if (wanted(rule)) return true;
     const bool later = wanted(Rule::flow) || wanted(Rule::reduction);
     switch (rule) {
-      case Rule::liveness: return true;
-      case Rule::bounds: return later || wanted(Rule::quiescence) || wanted(Rule::ordering);
-      case Rule::ordering: return later;
-      case Rule::flow: return wanted(Rule::reduction);
-      default: return false;
+      case Rule::liveness:
+        return true;
+      case Rule::bounds:
+        return later || wanted(Rule::quiescence) || wanted(Rule::ordering);
+      case Rule::ordering:
+        return later;
+      case Rule::flow:
+        return wanted(Rule::reduction);
+      default:
+        return false;
     }
   }
 
@@ -75,7 +87,9 @@ class Application {
     smt::Session session;
     session.limits.resource = options_.rlimit;
     if (options_.on_query && wanted(rule)) {
-      session.on_query = [&](const std::string& smt2) { options_.on_query(proofs::to_string(rule), session.queries, smt2); };
+      session.on_query = [&](const std::string& smt2) {
+        options_.on_query(proofs::to_string(rule), session.queries, smt2);
+      };
     }
     const auto start = Clock::now();
     if (auto reason = blocked(rule)) {
@@ -92,11 +106,15 @@ class Application {
 
   /// Why an earlier verdict makes the rule's question meaningless.
   [[nodiscard]] std::optional<std::string> blocked(Rule rule) const {
-    if (rule != Rule::liveness && verdict(Rule::liveness) == Verdict::refuted) return "the program is not live";
-    if (rule == Rule::memory || rule == Rule::coverage || rule == Rule::liveness || rule == Rule::bounds) return std::nullopt;
+    if (rule != Rule::liveness && verdict(Rule::liveness) == Verdict::refuted)
+      return "the program is not live";
+    if (rule == Rule::memory || rule == Rule::coverage || rule == Rule::liveness ||
+        rule == Rule::bounds)
+      return std::nullopt;
     if (verdict(Rule::bounds) == Verdict::refuted) return "a play stops at an op out of bounds";
     if (rule == Rule::flow || rule == Rule::reduction) {
-      if (verdict(Rule::ordering) == Verdict::refuted) return "what is read depends on the schedule (ordering)";
+      if (verdict(Rule::ordering) == Verdict::refuted)
+        return "what is read depends on the schedule (ordering)";
     }
     if (rule == Rule::reduction) {
       if (program_.postconditions.empty()) return std::nullopt;
@@ -108,8 +126,10 @@ class Application {
   void evaluate(Rule rule, smt::Session& session, RuleReport& result) {
     static const std::vector<std::uint32_t> kNoOrder;
     const auto& position = position_ ? *position_ : kNoOrder;
-    const bool order_needed = rule == Rule::ordering || rule == Rule::flow || rule == Rule::reduction;
-    if (order_needed && !position_ && !(rule == Rule::reduction && program_.postconditions.empty())) {
+    const bool order_needed =
+        rule == Rule::ordering || rule == Rule::flow || rule == Rule::reduction;
+    if (order_needed && !position_ &&
+        !(rule == Rule::reduction && program_.postconditions.empty())) {
       return undecided(result, "the net has a token-free cycle");
     }
     switch (rule) {
@@ -119,17 +139,27 @@ class Application {
         if (result.verdict == Verdict::certified) result.detail = found.strategy;
         return;
       }
-      case Rule::bounds: return settle(proofs::bounds::prove(subject_, position, session), &proofs::bounds::check, result);
-      case Rule::quiescence: return settle(proofs::quiescence::prove(subject_, session), &proofs::quiescence::check, result);
-      case Rule::ordering: return ordering(position, session, result);
-      case Rule::flow: return flow(position, session, result);
-      case Rule::memory: return settle(proofs::memory::prove(subject_, session), &proofs::memory::check, result);
-      case Rule::reduction: return reduction(position, session, result);
-      case Rule::coverage: return settle(proofs::coverage::prove(subject_, session), &proofs::coverage::check, result);
+      case Rule::bounds:
+        return settle(proofs::bounds::prove(subject_, position, session), &proofs::bounds::check,
+                      result);
+      case Rule::quiescence:
+        return settle(proofs::quiescence::prove(subject_, session), &proofs::quiescence::check,
+                      result);
+      case Rule::ordering:
+        return ordering(position, session, result);
+      case Rule::flow:
+        return flow(position, session, result);
+      case Rule::memory:
+        return settle(proofs::memory::prove(subject_, session), &proofs::memory::check, result);
+      case Rule::reduction:
+        return reduction(position, session, result);
+      case Rule::coverage:
+        return settle(proofs::coverage::prove(subject_, session), &proofs::coverage::check, result);
     }
   }
 
-  void ordering(const std::vector<std::uint32_t>& position, smt::Session& session, RuleReport& result) {
+  void ordering(const std::vector<std::uint32_t>& position, smt::Session& session,
+                RuleReport& result) {
     auto found = proofs::ordering::prove(subject_, position, session);
     examined_ = std::move(found.ordered);
     report_.pairs = examined_.size();
@@ -137,19 +167,24 @@ class Application {
   }
 
   void flow(const std::vector<std::uint32_t>& position, smt::Session& session, RuleReport& result) {
-    // Only an ordered program has one answer; without it a refutation by replay is all there can be.
-    const bool determinate = verdict(Rule::liveness) == Verdict::certified && verdict(Rule::ordering) == Verdict::certified;
+    // Only an ordered program has one answer; without it a refutation by replay is all there can
+    // be.
+    const bool determinate = verdict(Rule::liveness) == Verdict::certified &&
+                             verdict(Rule::ordering) == Verdict::certified;
     auto found = proofs::flow::prove(subject_, position, examined_, session);
-    if (!determinate && std::holds_alternative<proofs::Proved<proofs::flow::Witness>>(found.search)) {
+    if (!determinate &&
+        std::holds_alternative<proofs::Proved<proofs::flow::Witness>>(found.search)) {
       return undecided(result, "liveness or ordering is undecided");
     }
     settle(std::move(found.search), &proofs::flow::check, result);
     if (result.verdict == Verdict::certified && found.undeclared != 0) {
-      result.detail = fmt::format("{} reads without a declared producer: checked for definedness only", found.undeclared);
+      result.detail = fmt::format(
+          "{} reads without a declared producer: checked for definedness only", found.undeclared);
     }
   }
 
-  void reduction(const std::vector<std::uint32_t>& position, smt::Session& session, RuleReport& result) {
+  void reduction(const std::vector<std::uint32_t>& position, smt::Session& session,
+                 RuleReport& result) {
     if (program_.postconditions.empty()) {
       result.verdict = Verdict::not_applicable;
       result.detail = "no postcondition is declared";
@@ -157,7 +192,8 @@ class Application {
     }
     auto search = proofs::reduction::prove(subject_, position, session);
     for (const Rule premise : {Rule::liveness, Rule::bounds, Rule::ordering, Rule::flow}) {
-      if (verdict(premise) == Verdict::certified || std::holds_alternative<proofs::Refuted>(search)) continue;
+      if (verdict(premise) == Verdict::certified || std::holds_alternative<proofs::Refuted>(search))
+        continue;
       return undecided(result, fmt::format("{} is undecided", proofs::to_string(premise)));
     }
     settle(std::move(search), &proofs::reduction::check, result);
@@ -170,13 +206,17 @@ class Application {
 
   /// A proof counts once its witness is accepted, a counterexample once it is replayed.
   template <typename Witness>
-  void settle(proofs::Search<Witness> search, proofs::Check (*check)(const proofs::Subject&, const Witness&),
-              RuleReport& result) {
-    if (auto* unknown = std::get_if<proofs::Unknown>(&search)) return undecided(result, std::move(unknown->reason));
-    if (auto* refuted = std::get_if<proofs::Refuted>(&search)) return replayed(std::move(refuted->counterexample), result);
-    const proofs::Check checked = check(subject_, std::get<proofs::Proved<Witness>>(search).witness);
+  void settle(proofs::Search<Witness> search,
+              proofs::Check (*check)(const proofs::Subject&, const Witness&), RuleReport& result) {
+    if (auto* unknown = std::get_if<proofs::Unknown>(&search))
+      return undecided(result, std::move(unknown->reason));
+    if (auto* refuted = std::get_if<proofs::Refuted>(&search))
+      return replayed(std::move(refuted->counterexample), result);
+    const proofs::Check checked =
+        check(subject_, std::get<proofs::Proved<Witness>>(search).witness);
     if (const auto* rejected = std::get_if<proofs::Rejected>(&checked)) {
-      return undecided(result, fmt::format("the witness was rejected: {} ({})", proofs::to_string(rejected->reason), rejected->where));
+      return undecided(result, fmt::format("the witness was rejected: {} ({})",
+                                           proofs::to_string(rejected->reason), rejected->where));
     }
     result.verdict = Verdict::certified;
     result.obligations = std::get<proofs::Accepted>(checked).obligations;
@@ -185,7 +225,8 @@ class Application {
   void replayed(proofs::Counterexample counterexample, RuleReport& result) const {
     const proofs::ReplayResult played = proofs::replay(program_, counterexample);
     if (const auto* no = std::get_if<proofs::NotReproduced>(&played)) {
-      return undecided(result, fmt::format("a counterexample was found, but it does not replay: {}", no->why));
+      return undecided(
+          result, fmt::format("a counterexample was found, but it does not replay: {}", no->why));
     }
     result.verdict = Verdict::refuted;
     result.detail = proofs::to_string(counterexample.kind);
@@ -219,16 +260,19 @@ void conclude(ProgramReport& report) {
     report.reason = "no rule was applied";
   } else if (report.partial) {
     std::string names;
-    for (const RuleReport& rule : report.rules) names += fmt::format("{}{}", names.empty() ? "" : ", ", proofs::to_string(rule.rule));
+    for (const RuleReport& rule : report.rules)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", proofs::to_string(rule.rule));
     report.verdict = Verdict::undecided;
     report.reason = fmt::format("holds for {}; the other rules were not asked for", names);
   }
 }
 
-void untranslatable(const ir::Program& program, const proofs::Untranslatable& why, ProgramReport& report) {
+void untranslatable(const ir::Program& program, const proofs::Untranslatable& why,
+                    ProgramReport& report) {
   RuleReport coverage;
   coverage.rule = Rule::coverage;
-  coverage.detail = fmt::format("op {} of engine program {} unrolls to more than {} ops", why.limit.op, why.limit.program.value(), why.limit.limit);
+  coverage.detail = fmt::format("op {} of engine program {} unrolls to more than {} ops",
+                                why.limit.op, why.limit.program.value(), why.limit.limit);
   static_cast<void>(program);
   report.rules.push_back(std::move(coverage));
 }
@@ -236,7 +280,8 @@ void untranslatable(const ir::Program& program, const proofs::Untranslatable& wh
 }  // namespace
 
 std::string_view to_string(Verdict verdict) {
-  constexpr std::array<std::string_view, 5> kNames{"certified", "refuted", "undecided", "not evaluated", "not applicable"};
+  constexpr std::array<std::string_view, 5> kNames{"certified", "refuted", "undecided",
+                                                   "not evaluated", "not applicable"};
   const auto index = static_cast<std::size_t>(verdict);
   SPATIALCERT_REQUIRE(index < kNames.size(), "enumerator out of range");
   return kNames[index];
@@ -248,12 +293,16 @@ ProgramReport certify(const ir::Program& program, const Options& options) {
   report.name = program.name;
   report.ops = ir::op_count(program);
   report.digest = ir::to_hex(ir::digest(program));
-  report.partial = !options.rules.empty() && std::any_of(proofs::all_rules().begin(), proofs::all_rules().end(), [&](Rule r) {
-    return std::find(options.rules.begin(), options.rules.end(), r) == options.rules.end();
-  });
+  report.partial =
+      !options.rules.empty() &&
+      std::any_of(proofs::all_rules().begin(), proofs::all_rules().end(), [&](Rule r) {
+        return std::find(options.rules.begin(), options.rules.end(), r) == options.rules.end();
+      });
   if (program.postconditions.empty()) {
-    report.notes.emplace_back(program.result_unspecified ? "the result of this program is not specified, so it was not judged"
-                                                         : "no postcondition is declared, so the result was not judged");
+    report.notes.emplace_back(
+        program.result_unspecified
+            ? "the result of this program is not specified, so it was not judged"
+            : "no postcondition is declared, so the result was not judged");
   }
   if (options.on_progress) options.on_progress("translation");
   const auto translated = proofs::make_subject(program);

@@ -1,7 +1,9 @@
-// From a program to a verdict: translate, apply every rule, check every witness, replay every counterexample.
+// From a program to a verdict: translate, apply every rule, check every witness, replay every
+// counterexample.
 //
-// A verdict is *certified* only if every applicable rule was proved by Z3 and the independent check accepted its
-// witness; *refuted* only if a counterexample was replayed. Everything else is *undecided* and says why.
+// A verdict is *certified* only if every applicable rule was proved by Z3 and the independent check
+// accepted its witness; *refuted* only if a counterexample was replayed. Everything else is
+// *undecided* and says why.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +19,18 @@
 
 namespace spatialcert::certify {
 
-/// `not_evaluated`: another rule's refutation makes the question meaningless. `not_applicable`: the program has
-/// nothing that the rule speaks of. The verdict on a program is one of the first three.
+/// `not_evaluated`: another rule's refutation makes the question meaningless. `not_applicable`: the
+/// program has nothing that the rule speaks of. The verdict on a program is one of the first three.
 enum class Verdict : std::uint8_t { certified, refuted, undecided, not_evaluated, not_applicable };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
 struct RuleReport {
   proofs::Rule rule = proofs::Rule::liveness;
   Verdict verdict = Verdict::undecided;
-  std::string detail;            ///< what was proved, or why undecided; one line
+  std::string detail;  ///< what was proved, or why undecided; one line
   std::uint64_t obligations = 0;
-  std::uint64_t queries = 0;     ///< to Z3
-  std::uint64_t resource = 0;    ///< Z3 resource units
+  std::uint64_t queries = 0;   ///< to Z3
+  std::uint64_t resource = 0;  ///< Z3 resource units
   double seconds = 0;
   std::optional<proofs::Counterexample> counterexample;  ///< refuted only; replayed
 };
@@ -37,22 +39,23 @@ struct ProgramReport {
   std::string name;
   std::string digest;  ///< SHA-256, hexadecimal
   Verdict verdict = Verdict::undecided;
-  std::string reason;  ///< undecided: the first reason
+  std::string reason;             ///< undecided: the first reason
   std::uint64_t ops = 0;          ///< op texts
   std::uint64_t transitions = 0;  ///< op instances of one iteration
   std::uint64_t places = 0;       ///< hand-off places of one iteration
-  std::uint64_t pairs = 0;        ///< conflicting pairs of different engine programs that were ordered
-  double seconds = 0;             ///< without reading
-  std::vector<RuleReport> rules;  ///< in the order of proofs::all_rules(), requested ones only
+  std::uint64_t pairs = 0;  ///< conflicting pairs of different engine programs that were ordered
+  double seconds = 0;       ///< without reading
+  std::vector<RuleReport> rules;   ///< in the order of proofs::all_rules(), requested ones only
   std::vector<std::string> notes;  ///< e.g. that the result was not specified
-  bool partial = false;  ///< only some rules were asked for: never certified
+  bool partial = false;            ///< only some rules were asked for: never certified
 };
 
 struct Options {
-  std::vector<proofs::Rule> rules;  ///< empty = all
+  std::vector<proofs::Rule> rules;     ///< empty = all
   std::uint64_t rlimit = 400'000'000;  ///< Z3 resource units per query
   /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query.
-  std::function<void(std::string_view rule, std::uint64_t number, const std::string& smt2)> on_query;
+  std::function<void(std::string_view rule, std::uint64_t number, const std::string& smt2)>
+      on_query;
   /// Called when a rule starts.
   std::function<void(std::string_view what)> on_progress;
 };

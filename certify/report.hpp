@@ -1,7 +1,7 @@
 // Reports: what the pipeline found, as text and as JSON. Pure formatting; prints nothing itself.
 //
-// Text is for people and may change; JSON is versioned (docs/report.md, docs/report.schema.json). Both are
-// deterministic: equal input gives equal bytes, times apart.
+// Text is for people and may change; JSON is versioned (docs/report.md, docs/report.schema.json).
+// Both are deterministic: equal input gives equal bytes, times apart.
 #pragma once
 
 #include <cstdint>
@@ -44,12 +44,13 @@ struct Provenance {
 /// The rule whose counterexamples are of this kind.
 [[nodiscard]] proofs::Rule rule_of(proofs::Kind kind);
 
-/// JSON of a counterexample (format `spatialcert-counterexample`, version 1), which `replay` reads. `rule` defaults
-/// to `rule_of` its kind.
+/// JSON of a counterexample (format `spatialcert-counterexample`, version 1), which `replay` reads.
+/// `rule` defaults to `rule_of` its kind.
 [[nodiscard]] std::string counterexample_json(const ir::Program& program,
                                               const proofs::Counterexample& counterexample,
                                               std::optional<proofs::Rule> rule = {});
-/// Reads it back. Refuses by JSON path; refuses one that was made for a program with another digest.
+/// Reads it back. Refuses by JSON path; refuses one that was made for a program with another
+/// digest.
 [[nodiscard]] ir::Result<proofs::Counterexample> parse_counterexample(std::string_view json,
                                                                       const std::string& file,
                                                                       const ir::Program& program);
@@ -57,7 +58,8 @@ struct Provenance {
 [[nodiscard]] ir::Result<std::string> counterexample_digest(std::string_view json,
                                                             const std::string& file);
 
-/// JSON of one program's report (an element of `programs` in format `spatialcert-report`, version 1).
+/// JSON of one program's report (an element of `programs` in format `spatialcert-report`, version
+/// 1).
 [[nodiscard]] std::string report_json(const ir::Program& program, const ProgramReport& report,
                                       const Provenance& provenance = {});
 /// The element of `programs` that stands for a file that was refused.

@@ -28,7 +28,8 @@ std::string why(const ProgramReport& report) {
 
 std::string time_text(double seconds) { return fmt::format("{:.2f} s", seconds); }
 
-/// One row of cells per rule; columns as wide as their widest cell, the last one as long as it likes.
+/// One row of cells per rule; columns as wide as their widest cell, the last one as long as it
+/// likes.
 std::string table_text(const ProgramReport& report, bool with_times) {
   std::vector<std::vector<std::string>> rows;
   rows.push_back({"rule", "verdict", "obligations", "queries"});
@@ -84,18 +85,23 @@ std::string figures(const ProgramReport& report, bool with_times) {
 std::string verdict_line(const ProgramReport& report) {
   const std::string reason = why(report);
   const bool joined = reason.empty() || reason.front() == ':';
-  return fmt::format("{}: {}{}{}", report.name, to_string(report.verdict), joined ? "" : " ", reason);
+  return fmt::format("{}: {}{}{}", report.name, to_string(report.verdict), joined ? "" : " ",
+                     reason);
 }
 
 std::string size_limit_text(const SizeLimit& limit) {
-  return fmt::format("deadlocks above {} of message: up to that size every transfer carries at least {}",
-                     size_text(limit.bytes), count_text(limit.chunks_per_transfer, "chunk"));
+  return fmt::format(
+      "deadlocks above {} of message: up to that size every transfer carries at least {}",
+      size_text(limit.bytes), count_text(limit.chunks_per_transfer, "chunk"));
 }
 
 std::string report_text(const ir::Program& program, const ProgramReport& report, bool with_times,
                         const Provenance& provenance) {
   std::string text = verdict_line(report) + '\n';
   if (!provenance.file.empty()) text += fmt::format("  from {}\n", provenance.file);
+  if (provenance.deadlocks_above) {
+    text += fmt::format("  {}\n", size_limit_text(*provenance.deadlocks_above));
+  }
   text += fmt::format("  {}\n", figures(report, with_times));
   text += table_text(report, with_times);
   for (const RuleReport& rule : report.rules) {
@@ -103,10 +109,7 @@ std::string report_text(const ir::Program& program, const ProgramReport& report,
     text += fmt::format("\n  {}:\n", proofs::to_string(rule.rule));
     text += indented(counterexample_text(program, *rule.counterexample), "    ");
   }
-  if (provenance.deadlocks_above || !report.notes.empty()) text += '\n';
-  if (provenance.deadlocks_above) {
-    text += fmt::format("  {}\n", size_limit_text(*provenance.deadlocks_above));
-  }
+  if (!report.notes.empty()) text += '\n';
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);
   return text;
 }

@@ -61,12 +61,15 @@ void Listing::target() {
   line("target {}: {}, {} x {} sites each", target.name, count_text(target.chips, "chip"),
        target.mesh_width, target.mesh_height);
   std::string engines;
-  for (const std::string& engine : target.engines) engines += (engines.empty() ? "" : ", ") + engine;
+  for (const std::string& engine : target.engines)
+    engines += (engines.empty() ? "" : ", ") + engine;
   line("  engines: {}", engines);
   for (const ir::MemorySpace& space : target.spaces) {
-    line("  space {}: {} per site, alignment {}", space.name, size_text(space.bytes), space.alignment);
+    line("  space {}: {} per site, alignment {}", space.name, size_text(space.bytes),
+         space.alignment);
   }
-  line("  semaphores: {} per site, maximum {}", target.semaphores_per_site, target.semaphore_maximum);
+  line("  semaphores: {} per site, maximum {}", target.semaphores_per_site,
+       target.semaphore_maximum);
   for (const ir::Handoff& handoff : target.handoffs) {
     line("  hand-off {}{}", handoff.name, handoff.crosses_chips ? ": crosses chips" : "");
   }
@@ -172,7 +175,8 @@ void Listing::engine_program(ir::ProgramId id) {
     for (std::uint32_t i = span.begin; i < span.end; ++i) {
       while (!loop_ends.empty() && loop_ends.back() <= i) loop_ends.pop_back();
       op(program, i, loop_ends.size());
-      if (program.ops[i].code == ir::OpCode::repeat) loop_ends.push_back(i + 1 + program.ops[i].body);
+      if (program.ops[i].code == ir::OpCode::repeat)
+        loop_ends.push_back(i + 1 + program.ops[i].body);
     }
   }
 }

@@ -71,7 +71,11 @@ void number_storages(const Program& program, AccessMap& out) {
 class Resolver {
  public:
   Resolver(const Program& program, const Unrolled& unrolled, AccessMap& out)
-      : program_(program), unrolled_(unrolled), out_(out), pushed_(program.buffers.size(), 0), popped_(program.buffers.size(), 0) {}
+      : program_(program),
+        unrolled_(unrolled),
+        out_(out),
+        pushed_(program.buffers.size(), 0),
+        popped_(program.buffers.size(), 0) {}
 
   void resolve() {
     number_storages(program_, out_);
@@ -103,8 +107,10 @@ class Resolver {
     std::uint64_t b[4] = {0, 0, 0, 0};
     for (int half = 0; half < (tensor ? 2 : 1); ++half) {
       const std::uint64_t size = extent(region, half);
-      const auto low = bound_value(program_, unrolled_, region, unrolled_.context[t.value()], 2 * half);
-      const auto high = bound_value(program_, unrolled_, region, unrolled_.context[t.value()], 2 * half + 1);
+      const auto low =
+          bound_value(program_, unrolled_, region, unrolled_.context[t.value()], 2 * half);
+      const auto high =
+          bound_value(program_, unrolled_, region, unrolled_.context[t.value()], 2 * half + 1);
       if (!low || !high || *low < 0 || *high <= *low || static_cast<std::uint64_t>(*high) > size) {
         out_.faults.push_back({t, index, low.value_or(-1), high.value_or(-1), size});
         return kNone;
@@ -136,8 +142,10 @@ class Resolver {
         const Tensor& tensor = program_.tensors[region.object];
         return half == 0 ? tensor.rows : tensor.cols;
       }
-      case RegionKind::bytes: return program_.buffers[region.object].bytes();
-      case RegionKind::page: return program_.buffers[region.object].page_bytes;
+      case RegionKind::bytes:
+        return program_.buffers[region.object].bytes();
+      case RegionKind::page:
+        return program_.buffers[region.object].page_bytes;
     }
     require_failed("region kind", "enumerator out of range", __FILE__, __LINE__);
   }
@@ -148,12 +156,14 @@ class Resolver {
       const Tensor& tensor = program_.tensors[i];
       if (tensor.init == Init::undefined) continue;
       const auto [base, offset] = tensor_base(program_, i);
-      inits_.push_back({out_.storage_of_tensor[base], offset, offset + tensor.rows * tensor.cols, tensor.init});
+      inits_.push_back(
+          {out_.storage_of_tensor[base], offset, offset + tensor.rows * tensor.cols, tensor.init});
     }
     for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
       const Buffer& buffer = program_.buffers[i];
       if (buffer.init == Init::undefined) continue;
-      inits_.push_back({out_.storage_of_buffer[i], buffer.address, buffer.address + buffer.bytes(), buffer.init});
+      inits_.push_back({out_.storage_of_buffer[i], buffer.address, buffer.address + buffer.bytes(),
+                        buffer.init});
     }
   }
 
@@ -173,11 +183,13 @@ class Resolver {
       std::sort(c.begin(), c.end());
       c.erase(std::unique(c.begin(), c.end()), c.end());
       first[s] = static_cast<std::uint32_t>(out_.segments.size());
-      for (std::size_t i = 0; i + 1 < c.size(); ++i) out_.segments.push_back({s, c[i], c[i + 1], Init::undefined});
+      for (std::size_t i = 0; i + 1 < c.size(); ++i)
+        out_.segments.push_back({s, c[i], c[i + 1], Init::undefined});
     }
     const auto number = [&](std::uint32_t s, std::uint64_t at) {
       const auto& c = cuts[s];
-      return first[s] + static_cast<std::uint32_t>(std::lower_bound(c.begin(), c.end(), at) - c.begin());
+      return first[s] +
+             static_cast<std::uint32_t>(std::lower_bound(c.begin(), c.end(), at) - c.begin());
     };
     std::uint64_t visits = 0;
     for (ResolvedAccess& a : out_.accesses) {
@@ -208,16 +220,19 @@ AccessMap resolve_accesses(const Program& program, const Unrolled& unrolled) {
   return out;
 }
 
-std::vector<AccessMap::Position> AccessMap::locate(const Program& program, const Region& region) const {
+std::vector<AccessMap::Position> AccessMap::locate(const Program& program,
+                                                   const Region& region) const {
   std::vector<Interval> intervals;
   std::uint32_t storage = kNone;
   const auto bound = [&](int i) { return static_cast<std::uint64_t>(region.bound[i]); };
   if (region.kind == RegionKind::tensor) {
     const std::uint64_t b[4] = {bound(0), bound(1), bound(2), bound(3)};
-    append_rows(program.tensors[region.object], tensor_base(program, region.object).second, b, intervals);
+    append_rows(program.tensors[region.object], tensor_base(program, region.object).second, b,
+                intervals);
     storage = storage_of_tensor[region.object];
   } else {
-    SPATIALCERT_REQUIRE(region.kind == RegionKind::bytes, "postconditions do not speak of FIFO pages");
+    SPATIALCERT_REQUIRE(region.kind == RegionKind::bytes,
+                        "postconditions do not speak of FIFO pages");
     const std::uint64_t address = program.buffers[region.object].address;
     intervals.push_back({address + bound(0), address + bound(1)});
     storage = storage_of_buffer[region.object];
@@ -235,17 +250,20 @@ std::uint32_t AccessMap::segment_at(std::uint32_t storage, std::uint64_t at) con
   return static_cast<std::uint32_t>(found - segments.begin());
 }
 
-std::string describe(const Program& program, const Storage& storage, std::uint64_t low, std::uint64_t high) {
+std::string describe(const Program& program, const Storage& storage, std::uint64_t low,
+                     std::uint64_t high) {
   switch (storage.kind) {
     case Storage::Kind::tensor:
-      return fmt::format("tensor {} elements [{}, {})", program.tensors[storage.object].name, low, high);
+      return fmt::format("tensor {} elements [{}, {})", program.tensors[storage.object].name, low,
+                         high);
     case Storage::Kind::fifo: {
       const Buffer& fifo = program.buffers[storage.object];
       const std::uint64_t page = low / fifo.page_bytes;
-      return fmt::format("fifo {} page {} bytes [{}, {})", fifo.name, page, low - page * fifo.page_bytes,
-                         high - page * fifo.page_bytes);
+      return fmt::format("fifo {} page {} bytes [{}, {})", fifo.name, page,
+                         low - page * fifo.page_bytes, high - page * fifo.page_bytes);
     }
-    case Storage::Kind::memory: break;
+    case Storage::Kind::memory:
+      break;
   }
   // The last declared buffer that holds the range, views before their bases: the name the op used.
   std::string name;

@@ -1,13 +1,14 @@
 // What every `run` reads and writes, resolved to physical locations and cut into segments.
 //
-// A *storage* is a line of locations: the bytes of one memory space of one site, the elements of one tensor, or
-// the bytes of the pages that pass through one FIFO, numbered by page since the start (the pages of a FIFO are
-// handed over by its ops: page k + pages cannot be reserved before page k is popped, so two pages that share a
-// slot never conflict). Views resolve to what they share. A *segment* is a maximal run of locations that no
-// access and no initialised region divides; conflicts, definedness and values are the same for all of it.
+// A *storage* is a line of locations: the bytes of one memory space of one site, the elements of
+// one tensor, or the bytes of the pages that pass through one FIFO, numbered by page since the
+// start (the pages of a FIFO are handed over by its ops: page k + pages cannot be reserved before
+// page k is popped, so two pages that share a slot never conflict). Views resolve to what they
+// share. A *segment* is a maximal run of locations that no access and no initialised region
+// divides; conflicts, definedness and values are the same for all of it.
 //
-// Linear in the accesses times their segments, up to sorting of the ends; `limit` is set, and nothing else is
-// usable, if that exceeds the work limit or a position does not fit.
+// Linear in the accesses times their segments, up to sorting of the ends; `limit` is set, and
+// nothing else is usable, if that exceeds the work limit or a position does not fit.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +30,10 @@ struct Storage {
 
 struct ResolvedAccess {
   TransitionId transition;
-  std::uint32_t access = 0;   ///< index into Program::accesses
+  std::uint32_t access = 0;  ///< index into Program::accesses
   std::uint32_t storage = 0;
-  std::uint64_t low = 0;      ///< first location
-  std::uint64_t high = 0;     ///< one past the last
+  std::uint64_t low = 0;   ///< first location
+  std::uint64_t high = 0;  ///< one past the last
   std::uint32_t first_segment = 0;
   std::uint32_t last_segment = 0;  ///< one past the last
   bool write = false;
@@ -63,7 +64,8 @@ struct AccessMap {
   std::vector<AccessFault> faults;
   bool limit = false;
 
-  /// Where a constant region over a tensor or a byte buffer lies; several parts if its rows are not whole.
+  /// Where a constant region over a tensor or a byte buffer lies; several parts if its rows are not
+  /// whole.
   struct Position {
     std::uint32_t storage = 0xffffffffU;
     std::uint64_t low = 0;
@@ -77,7 +79,7 @@ struct AccessMap {
 [[nodiscard]] AccessMap resolve_accesses(const Program& program, const Unrolled& unrolled);
 
 /// Readable name of a location range, e.g. `buffer o@3 bytes [16, 32)`, `tensor x elements [0, 4)`.
-[[nodiscard]] std::string describe(const Program& program, const Storage& storage, std::uint64_t low,
-                                   std::uint64_t high);
+[[nodiscard]] std::string describe(const Program& program, const Storage& storage,
+                                   std::uint64_t low, std::uint64_t high);
 
 }  // namespace spatialcert::ir

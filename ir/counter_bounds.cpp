@@ -14,7 +14,8 @@ constexpr std::uint32_t kPast = 4;  // as in the induction over iterations
 constexpr std::uint32_t kWindow = kPast + 3;
 
 /// Can the posts alone exceed the maximum?
-bool is_tight(const Program& program, const std::vector<CounterShare>& shares, const Semaphore& semaphore) {
+bool is_tight(const Program& program, const std::vector<CounterShare>& shares,
+              const Semaphore& semaphore) {
   std::int64_t room = semaphore.maximum - semaphore.initial;
   for (const CounterShare& share : shares) {
     for (const CounterEvent& event : share.events) {
@@ -29,7 +30,11 @@ bool is_tight(const Program& program, const std::vector<CounterShare>& shares, c
 class Bounds {
  public:
   Bounds(const Program& program, const Unrolled& one, const Net& net)
-      : program_(program), one_(one), net_(net), counters_(program), shares_(counter_shares(program, one, counters_)) {}
+      : program_(program),
+        one_(one),
+        net_(net),
+        counters_(program),
+        shares_(counter_shares(program, one, counters_)) {}
 
   std::vector<SemaphoreBound> run() {
     std::vector<SemaphoreBound> out;
@@ -48,7 +53,8 @@ class Bounds {
     if (!many_shares) return out;
     const Window w{&many, &*many_shares, &*shares_, &counters_, false, persistent};
     if (OrderJustifier::clock_bytes(w, tight) > kClockBytes) return out;
-    for (SemaphoreBound& bound : out) bound.largest = program_.semaphores[bound.semaphore.value()].initial;
+    for (SemaphoreBound& bound : out)
+      bound.largest = program_.semaphores[bound.semaphore.value()].initial;
     const auto places = expand_places(net_, one_, many);
     measure(OrderJustifier(w, tight, places), *many_shares, many, 0, persistent ? kPast : 1, out);
     if (persistent) {
@@ -60,15 +66,16 @@ class Bounds {
 
  private:
   /// Raises the bounds by the posts in iterations [first, last).
-  void measure(const OrderJustifier& order, const CounterShares& shares, const Unrolled& many, std::uint32_t first,
-               std::uint32_t last, std::vector<SemaphoreBound>& out) const {
+  void measure(const OrderJustifier& order, const CounterShares& shares, const Unrolled& many,
+               std::uint32_t first, std::uint32_t last, std::vector<SemaphoreBound>& out) const {
     for (SemaphoreBound& bound : out) {
       const std::uint32_t counter = counters_.of(bound.semaphore).value();
       for (std::uint32_t s = 0; s < shares[counter].size(); ++s) {
         const auto& events = shares[counter][s].events;
         for (std::uint32_t e = 0; e < events.size(); ++e) {
           const std::uint32_t iteration = many.iteration(events[e].transition);
-          if (events[e].delta <= 0 || iteration < first || iteration >= last || !bound.largest) continue;
+          if (events[e].delta <= 0 || iteration < first || iteration >= last || !bound.largest)
+            continue;
           const auto value = order.largest_after(counter, s, e);
           if (value && *value <= *bound.largest) continue;
           bound.largest = value;
@@ -89,7 +96,8 @@ class Bounds {
 
 }  // namespace
 
-std::vector<SemaphoreBound> semaphore_bounds(const Program& program, const Unrolled& one, const Net& net) {
+std::vector<SemaphoreBound> semaphore_bounds(const Program& program, const Unrolled& one,
+                                             const Net& net) {
   return Bounds(program, one, net).run();
 }
 

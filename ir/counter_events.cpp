@@ -6,7 +6,8 @@
 namespace spatialcert::ir {
 namespace {
 
-/// Sums stay far from the ends of 64 bits, so that later additions of a few of them cannot overflow.
+/// Sums stay far from the ends of 64 bits, so that later additions of a few of them cannot
+/// overflow.
 constexpr std::int64_t kLargestSum = std::int64_t{1} << 61;
 
 class Collector {
@@ -15,25 +16,38 @@ class Collector {
 
   bool add(ProgramId p, TransitionId t, const Op& op) {
     switch (op.code) {
-      case OpCode::wait: return event(semaphore(op), p, {t, op.count, -op.count});
-      case OpCode::await: return event(semaphore(op), p, {t, op.count, 0});
-      case OpCode::post: return event(semaphore(op), p, {t, 0, op.count});
-      case OpCode::reserve: return event(free(op), p, {t, op.count, 0});
-      case OpCode::front: return event(filled(op), p, {t, op.count, 0});
-      case OpCode::push: return event(free(op), p, {t, 0, -op.count}) && event(filled(op), p, {t, 0, op.count});
-      case OpCode::pop: return event(filled(op), p, {t, 0, -op.count}) && event(free(op), p, {t, 0, op.count});
-      default: return true;
+      case OpCode::wait:
+        return event(semaphore(op), p, {t, op.count, -op.count});
+      case OpCode::await:
+        return event(semaphore(op), p, {t, op.count, 0});
+      case OpCode::post:
+        return event(semaphore(op), p, {t, 0, op.count});
+      case OpCode::reserve:
+        return event(free(op), p, {t, op.count, 0});
+      case OpCode::front:
+        return event(filled(op), p, {t, op.count, 0});
+      case OpCode::push:
+        return event(free(op), p, {t, 0, -op.count}) && event(filled(op), p, {t, 0, op.count});
+      case OpCode::pop:
+        return event(filled(op), p, {t, 0, -op.count}) && event(free(op), p, {t, 0, op.count});
+      default:
+        return true;
     }
   }
 
  private:
-  [[nodiscard]] CounterId semaphore(const Op& op) const { return counters_.of(SemaphoreId(op.object)); }
+  [[nodiscard]] CounterId semaphore(const Op& op) const {
+    return counters_.of(SemaphoreId(op.object));
+  }
   [[nodiscard]] CounterId free(const Op& op) const { return counters_.free(BufferId(op.object)); }
-  [[nodiscard]] CounterId filled(const Op& op) const { return counters_.filled(BufferId(op.object)); }
+  [[nodiscard]] CounterId filled(const Op& op) const {
+    return counters_.filled(BufferId(op.object));
+  }
 
   bool event(CounterId counter, ProgramId p, CounterEvent e) {
     auto& shares = out_[counter.value()];
-    if (shares.empty() || shares.back().program != p) shares.push_back({p, {}, {0}, false, false, false});
+    if (shares.empty() || shares.back().program != p)
+      shares.push_back({p, {}, {0}, false, false, false});
     CounterShare& share = shares.back();
     if (e.need > kLargestSum || std::abs(e.delta) > kLargestSum) return false;
     const std::int64_t sum = share.prefix.back() + e.delta;
@@ -58,7 +72,8 @@ std::optional<CounterShares> counter_shares(const Program& program, const Unroll
   Collector collector(counters, out);
   for (std::uint32_t t = 0; t < unrolled.transitions(); ++t) {
     const TransitionId id(t);
-    if (!collector.add(ProgramId(unrolled.program[t]), id, unrolled.op_of(program, id))) return std::nullopt;
+    if (!collector.add(ProgramId(unrolled.program[t]), id, unrolled.op_of(program, id)))
+      return std::nullopt;
   }
   // The sum over programs and the initial value are added up by callers.
   for (std::uint32_t c = 0; c < counters.size(); ++c) {

@@ -22,7 +22,8 @@ struct CounterEvent {
 struct CounterShare {
   ProgramId program;
   std::vector<CounterEvent> events;
-  std::vector<std::int64_t> prefix;  ///< prefix[i] = sum of the first i deltas; events.size() + 1 entries
+  std::vector<std::int64_t>
+      prefix;  ///< prefix[i] = sum of the first i deltas; events.size() + 1 entries
   bool raises = false;
   bool lowers = false;
   bool tests = false;

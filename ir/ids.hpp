@@ -2,7 +2,8 @@
 //
 // The owner of a kind of object holds a vector of it; everybody else holds an `Id<Tag>`, an index
 // into that vector. Ids of different tags never convert into each other, so a semaphore number
-// cannot be used to look up a buffer. An id does not know its owner and promises nothing about range.
+// cannot be used to look up a buffer. An id does not know its owner and promises nothing about
+// range.
 #pragma once
 
 #include <compare>

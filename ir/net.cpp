@@ -35,8 +35,8 @@ struct Parties {
     }
   }
 
-  /// Counting decides the tests of `share` if the counter depends on its own program, whose past is fixed,
-  /// and on one program that only raises it.
+  /// Counting decides the tests of `share` if the counter depends on its own program, whose past is
+  /// fixed, and on one program that only raises it.
   [[nodiscard]] bool counting_decides(const CounterShare& share) const {
     if (several_raise || several_lower) return false;
     return lowerer == nullptr || lowerer == &share;
@@ -57,9 +57,9 @@ class Builder {
     shares_ = &*shares;
     for (std::uint32_t c = 0; c < counters_.size(); ++c) counter(c);
     if (!by_order_.empty()) justify_by_order();
-    std::stable_sort(net_.issues.begin(), net_.issues.end(), [](const TestIssue& a, const TestIssue& b) {
-      return a.transition < b.transition;
-    });
+    std::stable_sort(
+        net_.issues.begin(), net_.issues.end(),
+        [](const TestIssue& a, const TestIssue& b) { return a.transition < b.transition; });
   }
 
  private:
@@ -88,7 +88,8 @@ class Builder {
     if (needs_order) by_order_.push_back(c);
   }
 
-  /// Justification by counting: the test depends on the op that brings the raiser's total to the demand.
+  /// Justification by counting: the test depends on the op that brings the raiser's total to the
+  /// demand.
   void count(CounterId id, const Parties& parties, const CounterShare& share) {
     const Counter& counter = counters_[id];
     const bool credit = counter.kind == CounterKind::free &&
@@ -110,8 +111,8 @@ class Builder {
     net_.issues.push_back({TestIssue::Kind::starved, event.transition, id, demand, supply});
   }
 
-  void connect(const CounterEvent& event, CounterId id, std::int64_t demand, const CounterShare& raiser,
-               bool credit) {
+  void connect(const CounterEvent& event, CounterId id, std::int64_t demand,
+               const CounterShare& raiser, bool credit) {
     const std::int64_t supply = raiser.net();
     std::int64_t iterations_later = 0;
     if (program_.execution == Execution::persistent) {
@@ -130,11 +131,13 @@ class Builder {
       return starve(event, id, demand, supply);
     }
     if (iterations_later > 0) {
-      net_.issues.push_back({TestIssue::Kind::later_iteration, event.transition, id, demand, supply});
+      net_.issues.push_back(
+          {TestIssue::Kind::later_iteration, event.transition, id, demand, supply});
       return;
     }
     const auto at = std::lower_bound(raiser.prefix.begin(), raiser.prefix.end(), demand);
-    SPATIALCERT_REQUIRE(at != raiser.prefix.begin() && at != raiser.prefix.end(), "supply meets demand");
+    SPATIALCERT_REQUIRE(at != raiser.prefix.begin() && at != raiser.prefix.end(),
+                        "supply meets demand");
     const auto post = static_cast<std::size_t>(at - raiser.prefix.begin()) - 1;
     net_.places.push_back({raiser.events[post].transition, event.transition,
                            static_cast<std::int32_t>(-iterations_later), id, credit});
@@ -146,8 +149,8 @@ class Builder {
       if (!place.credit) known.push_back(place);
     }
     if (program_.execution == Execution::persistent) {
-      return justify_periodically({program_, unrolled_, counters_, *shares_, by_order_, known, kClockBytes},
-                                  net_);
+      return justify_periodically(
+          {program_, unrolled_, counters_, *shares_, by_order_, known, kClockBytes}, net_);
     }
     const Window window{&unrolled_, shares_, shares_, &counters_, false, false};
     if (OrderJustifier::clock_bytes(window, by_order_) > kClockBytes) {
@@ -207,13 +210,14 @@ std::vector<Place> expand_places(const Net& net, const Unrolled& one, const Unro
   out.reserve(net.places.size() * many.iterations);
   const auto at = [&](TransitionId t, std::uint32_t iteration) {
     const std::uint32_t p = one.program[t.value()];
-    return TransitionId(many.begin[p] + iteration * one.length(ProgramId(p)) + (t.value() - one.begin[p]));
+    return TransitionId(many.begin[p] + iteration * one.length(ProgramId(p)) +
+                        (t.value() - one.begin[p]));
   };
   for (std::uint32_t i = 0; i < many.iterations; ++i) {
     for (const Place& place : net.places) {
       if (place.tokens < 0 || static_cast<std::uint32_t>(place.tokens) > i) continue;
-      out.push_back({at(place.from, i - static_cast<std::uint32_t>(place.tokens)), at(place.to, i), 0,
-                     place.counter, place.credit});
+      out.push_back({at(place.from, i - static_cast<std::uint32_t>(place.tokens)), at(place.to, i),
+                     0, place.counter, place.credit});
     }
   }
   return out;

@@ -1,20 +1,22 @@
 // The marked graph of a program (DESIGN 6 and 13.1).
 //
-// Transitions are the op instances of one iteration of the unrolled program. Program order is implied:
-// consecutive transitions of one engine program. The places listed here are the hand-offs, each
-// *justified*: in every schedule of the token game, iteration i of `to` comes after iteration i - tokens
-// of `from`. So a path in the net is an order that always holds, whatever else the program does.
+// Transitions are the op instances of one iteration of the unrolled program. Program order is
+// implied: consecutive transitions of one engine program. The places listed here are the hand-offs,
+// each *justified*: in every schedule of the token game, iteration i of `to` comes after iteration
+// i - tokens of `from`. So a path in the net is an order that always holds, whatever else the
+// program does.
 //
-// A blocking test is *exact* if it holds as soon as all its places do. If every test is exact, the net's
-// behaviour is the token game's, and the program is in the marked-graph class.
+// A blocking test is *exact* if it holds as soon as all its places do. If every test is exact, the
+// net's behaviour is the token game's, and the program is in the marked-graph class.
 //
-// How a place is justified. A test X of a counter needs value >= need. Add up, over the engine programs, the
-// largest value that their share of the counter can have had when X is performed: over the prefixes that hold
-// everything already known to come before X and nothing known to come after it. If leaving out
-// everything from op p on makes the sum too small, p comes before X. Where one program alone raises the
-// counter and one alone lowers it this is plain counting and needs no known order. Places are found in rounds,
-// and a place may use only places found before it: `places` is in that order. Edges from a pop to a reserve of a
-// FIFO of guaranteed depth are never used to justify another place.
+// How a place is justified. A test X of a counter needs value >= need. Add up, over the engine
+// programs, the largest value that their share of the counter can have had when X is performed:
+// over the prefixes that hold everything already known to come before X and nothing known to come
+// after it. If leaving out everything from op p on makes the sum too small, p comes before X. Where
+// one program alone raises the counter and one alone lowers it this is plain counting and needs no
+// known order. Places are found in rounds, and a place may use only places found before it:
+// `places` is in that order. Edges from a pop to a reserve of a FIFO of guaranteed depth are never
+// used to justify another place.
 //
 // Not promised: that the places are all orders that hold if some test is inexact.
 #pragma once
@@ -40,16 +42,19 @@ struct Place {
 /// What keeps a test out of the class, or proves that it never holds.
 struct TestIssue {
   enum class Kind : std::uint8_t {
-    starved,      ///< no schedule ever satisfies it: the supply is too small
-    inexact,      ///< its places do not guarantee that it holds (competing waiters, a choice)
-    unbalanced,   ///< persistent: the counter gains or loses in every iteration (`transition` invalid)
-    later_iteration,  ///< persistent: it needs supply of a later iteration of another engine program
+    starved,          ///< no schedule ever satisfies it: the supply is too small
+    inexact,          ///< its places do not guarantee that it holds (competing waiters, a choice)
+    unbalanced,       ///< persistent: the counter gains or loses in every iteration (`transition`
+                      ///< invalid)
+    later_iteration,  ///< persistent: it needs supply of a later iteration of another engine
+                      ///< program
     limit             ///< analysing it would exceed the work limit
   };
   Kind kind = Kind::inexact;
   TransitionId transition;
   CounterId counter;
-  std::int64_t demand = 0;  ///< starved: what the counter must receive before it; unbalanced: lowered
+  std::int64_t demand =
+      0;  ///< starved: what the counter must receive before it; unbalanced: lowered
   std::int64_t supply = 0;  ///< starved: what it can receive at most; unbalanced: raised
 };
 
@@ -62,8 +67,9 @@ struct Net {
   [[nodiscard]] bool exact() const { return issues.empty(); }
 };
 
-/// Builds the net of one iteration. `unrolled.iterations` must be 1. Linear in the transitions for counters
-/// with one raising and one lowering program; otherwise linear in transitions x engine programs per round.
+/// Builds the net of one iteration. `unrolled.iterations` must be 1. Linear in the transitions for
+/// counters with one raising and one lowering program; otherwise linear in transitions x engine
+/// programs per round.
 [[nodiscard]] Net build_net(const Program& program, const Unrolled& unrolled);
 
 /// Compressed adjacency of the hand-off places of a finite (unrolled) net.
@@ -81,7 +87,9 @@ class Adjacency {
     [[nodiscard]] bool empty() const { return first == last; }
   };
   /// Indices into the place vector of the places that end at (begin at) `t`.
-  [[nodiscard]] Range into(std::uint32_t t) const { return {&in_[in_begin_[t]], &in_[in_begin_[t + 1]]}; }
+  [[nodiscard]] Range into(std::uint32_t t) const {
+    return {&in_[in_begin_[t]], &in_[in_begin_[t + 1]]};
+  }
   [[nodiscard]] Range out_of(std::uint32_t t) const {
     return {&out_[out_begin_[t]], &out_[out_begin_[t + 1]]};
   }
@@ -90,8 +98,8 @@ class Adjacency {
   std::vector<std::uint32_t> in_begin_, out_begin_, in_, out_;
 };
 
-/// The places of `iterations` consecutive iterations of a persistent program, from the start: all with
-/// tokens 0, over the transitions of `unroll(program, iterations)`.
+/// The places of `iterations` consecutive iterations of a persistent program, from the start: all
+/// with tokens 0, over the transitions of `unroll(program, iterations)`.
 [[nodiscard]] std::vector<Place> expand_places(const Net& net, const Unrolled& one,
                                                const Unrolled& many);
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint32_t kNoColumn = 0xffffffffU;
 
-std::vector<std::uint32_t> sharing_programs(const Window& w, const std::vector<std::uint32_t>& counters) {
+std::vector<std::uint32_t> sharing_programs(const Window& w,
+                                            const std::vector<std::uint32_t>& counters) {
   std::vector<std::uint32_t> programs;
   for (const std::uint32_t c : counters) {
     for (const CounterShare& share : (*w.shares)[c]) programs.push_back(share.program.value());
@@ -22,15 +23,16 @@ std::vector<std::uint32_t> sharing_programs(const Window& w, const std::vector<s
 
 /// Events of `share` whose transition is below `bound`.
 std::uint32_t events_below(const CounterShare& share, std::uint32_t bound) {
-  const auto at = std::partition_point(share.events.begin(), share.events.end(), [&](const CounterEvent& e) {
-    return e.transition.value() < bound;
-  });
+  const auto at =
+      std::partition_point(share.events.begin(), share.events.end(),
+                           [&](const CounterEvent& e) { return e.transition.value() < bound; });
   return static_cast<std::uint32_t>(at - share.events.begin());
 }
 
 }  // namespace
 
-std::uint64_t OrderJustifier::clock_bytes(const Window& w, const std::vector<std::uint32_t>& counters) {
+std::uint64_t OrderJustifier::clock_bytes(const Window& w,
+                                          const std::vector<std::uint32_t>& counters) {
   return std::uint64_t{w.unrolled->transitions()} * sharing_programs(w, counters).size() * 8;
 }
 
@@ -47,7 +49,8 @@ OrderJustifier::OrderJustifier(const Window& window, const std::vector<std::uint
     for (std::uint32_t s = 0; s < shares.size(); ++s) {
       for (std::uint32_t e = 0; e < shares[s].events.size(); ++e) {
         if (shares[s].events[e].need <= 0) continue;
-        tests_at_[shares[s].events[e].transition.value()].push_back(static_cast<std::uint32_t>(tests_.size()));
+        tests_at_[shares[s].events[e].transition.value()].push_back(
+            static_cast<std::uint32_t>(tests_.size()));
         tests_.push_back({c, s, e, Test::State::open, false, 0});
       }
     }
@@ -292,11 +295,13 @@ void OrderJustifier::examine(std::uint32_t index) {
   }
 }
 
-std::optional<std::int64_t> OrderJustifier::largest_after(std::uint32_t counter, std::uint32_t share,
+std::optional<std::int64_t> OrderJustifier::largest_after(std::uint32_t counter,
+                                                          std::uint32_t share,
                                                           std::uint32_t event) const {
   const auto& shares = (*window_.shares)[counter];
   const Test at{counter, share, event, Test::State::open, false, 0};
-  std::int64_t value = (*window_.counters)[CounterId(counter)].initial + shares[share].prefix[event + 1];
+  std::int64_t value =
+      (*window_.counters)[CounterId(counter)].initial + shares[share].prefix[event + 1];
   for (std::uint32_t s = 0; s < shares.size(); ++s) {
     if (s == share) continue;
     const Extent e = extent(at, s);

@@ -1,13 +1,14 @@
-// Justification of hand-off places by known order (DESIGN 13.1), for counters that several engine programs
-// raise, or that one lowers and another tests.
+// Justification of hand-off places by known order (DESIGN 13.1), for counters that several engine
+// programs raise, or that one lowers and another tests.
 //
-// Works on a window of iterations of the unrolled program. It keeps, per transition and per engine program, how
-// much of that program is known to come before and from where on it is known to come after (vector clocks in
-// both directions), and looks at a test again whenever its clocks have changed. Every found place has been
-// justified using only program order, the places given to it, and places it found earlier.
+// Works on a window of iterations of the unrolled program. It keeps, per transition and per engine
+// program, how much of that program is known to come before and from where on it is known to come
+// after (vector clocks in both directions), and looks at a test again whenever its clocks have
+// changed. Every found place has been justified using only program order, the places given to it,
+// and places it found earlier.
 //
-// A window may be open: the program may already have run for unknown time before it (the induction step
-// over iterations) and may go on after it.
+// A window may be open: the program may already have run for unknown time before it (the induction
+// step over iterations) and may go on after it.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,9 @@
 namespace spatialcert::ir {
 
 struct Window {
-  const Unrolled* unrolled = nullptr;      ///< the window's transitions
-  const CounterShares* shares = nullptr;   ///< of the window
-  const CounterShares* period = nullptr;   ///< of one iteration; used where the window is open
+  const Unrolled* unrolled = nullptr;     ///< the window's transitions
+  const CounterShares* shares = nullptr;  ///< of the window
+  const CounterShares* period = nullptr;  ///< of one iteration; used where the window is open
   const Counters* counters = nullptr;
   bool open_start = false;
   bool open_end = false;
@@ -36,7 +37,8 @@ class OrderJustifier {
                  const std::vector<Place>& known);
 
   /// Bytes of clocks that a window would need; the caller compares it with its limit beforehand.
-  static std::uint64_t clock_bytes(const Window& window, const std::vector<std::uint32_t>& counters);
+  static std::uint64_t clock_bytes(const Window& window,
+                                   const std::vector<std::uint32_t>& counters);
 
   /// Justifies what can be for the tests in iterations [first, last) of the window.
   void run(std::uint32_t first, std::uint32_t last);
@@ -48,10 +50,12 @@ class OrderJustifier {
   [[nodiscard]] const std::vector<Place>& found() const { return found_; }
   /// Tests of the processed iterations that are starved or inexact.
   [[nodiscard]] std::vector<TestIssue> issues() const;
-  /// Is `from` known to come before `to`? `from` must be an op of a program that shares one of the counters.
+  /// Is `from` known to come before `to`? `from` must be an op of a program that shares one of the
+  /// counters.
   [[nodiscard]] bool before(TransitionId from, TransitionId to) const;
   /// An upper bound of the counter's value right after event `event` of share `share`, or nothing.
-  [[nodiscard]] std::optional<std::int64_t> largest_after(std::uint32_t counter, std::uint32_t share,
+  [[nodiscard]] std::optional<std::int64_t> largest_after(std::uint32_t counter,
+                                                          std::uint32_t share,
                                                           std::uint32_t event) const;
   /// Takes a place as known and spreads it.
   void assume(TransitionId from, TransitionId to);

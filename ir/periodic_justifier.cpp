@@ -68,8 +68,8 @@ class Induction {
       const std::uint32_t to = many_.iteration(found.to);
       const std::uint32_t from = many_.iteration(found.from);
       if (from > to || to - from > kPast) continue;
-      Place place{within_one(found.from), within_one(found.to), static_cast<std::int32_t>(to - from),
-                  found.counter, false};
+      Place place{within_one(found.from), within_one(found.to),
+                  static_cast<std::int32_t>(to - from), found.counter, false};
       const std::uint32_t key = place.from.value();
       if (!seen.insert({key * (kPast + 1) + (to - from), place.to.value()}).second) continue;
       bool always = true;
@@ -81,7 +81,8 @@ class Induction {
   }
 
   bool drop_failing() {
-    OrderJustifier step(window(true), task_.by_order, with_known(window_places(candidates_, kPast)));
+    OrderJustifier step(window(true), task_.by_order,
+                        with_known(window_places(candidates_, kPast)));
     step.run(kPast, kPast + 1);
     const auto holds = [&](const Place& p) {
       return step.before(at(p.from, kPast - static_cast<std::uint32_t>(p.tokens)), at(p.to, kPast));

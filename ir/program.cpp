@@ -29,8 +29,8 @@ std::string_view to_string(DType value) {
                                                         "f32", "f64"});
 }
 std::string_view to_string(TensorRole value) {
-  return name_of(value, std::array<std::string_view, 5>{"input", "weight", "state", "activation",
-                                                        "output"});
+  return name_of(
+      value, std::array<std::string_view, 5>{"input", "weight", "state", "activation", "output"});
 }
 std::string_view to_string(Init value) {
   return name_of(value, Names3{"undefined", "zero", "external"});
@@ -45,15 +45,15 @@ std::string_view to_string(Restart value) {
   return name_of(value, std::array<std::string_view, 2>{"keep", "reset"});
 }
 std::string_view to_string(StageKind value) {
-  return name_of(value, std::array<std::string_view, 5>{"load", "store", "compute", "allreduce",
-                                                        "copy"});
+  return name_of(value,
+                 std::array<std::string_view, 5>{"load", "store", "compute", "allreduce", "copy"});
 }
 std::string_view to_string(OpKind value) {
   return name_of(value, std::array<std::string_view, 24>{
-                            "matmul", "add",     "sub",    "mul",         "scale",    "neg",
-                            "sum",    "max",     "rmsnorm", "softmax",    "silu",     "gelu",
-                            "sigmoid", "exp",    "rope",   "gather",      "conv1d",   "gated-delta",
-                            "topk",   "select",  "cast",   "quantise",    "dequantise", "copy"});
+                            "matmul",  "add",    "sub",     "mul",      "scale",      "neg",
+                            "sum",     "max",    "rmsnorm", "softmax",  "silu",       "gelu",
+                            "sigmoid", "exp",    "rope",    "gather",   "conv1d",     "gated-delta",
+                            "topk",    "select", "cast",    "quantise", "dequantise", "copy"});
 }
 std::string_view to_string(OpCode value) {
   return name_of(value, std::array<std::string_view, 9>{"wait", "await", "post", "reserve", "push",
@@ -65,14 +65,18 @@ std::string_view to_string(Execution value) {
 
 std::uint64_t size_of(DType value) {
   switch (value) {
-    case DType::i8: return 1;
+    case DType::i8:
+      return 1;
     case DType::i16:
     case DType::bf16:
-    case DType::f16: return 2;
+    case DType::f16:
+      return 2;
     case DType::i32:
-    case DType::f32: return 4;
+    case DType::f32:
+      return 4;
     case DType::i64:
-    case DType::f64: return 8;
+    case DType::f64:
+      return 8;
   }
   ir::require_failed("dtype", "enumerator out of range", __FILE__, __LINE__);
 }

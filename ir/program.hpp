@@ -48,8 +48,8 @@ struct Handoff {
 struct Target {
   std::string name;
   std::uint32_t chips = 1;
-  std::uint32_t mesh_width = 1;   ///< sites per chip in x
-  std::uint32_t mesh_height = 1;  ///< sites per chip in y
+  std::uint32_t mesh_width = 1;      ///< sites per chip in x
+  std::uint32_t mesh_height = 1;     ///< sites per chip in y
   std::vector<std::string> engines;  ///< EngineId -> name, in order
   std::vector<MemorySpace> spaces;   ///< SpaceId -> space
   std::uint32_t semaphores_per_site = 0;
@@ -57,14 +57,15 @@ struct Target {
   std::vector<Handoff> handoffs;       ///< HandoffId -> hand-off
   std::uint32_t tile_rows = 1;
   std::uint32_t tile_cols = 1;
-  DType float_type = DType::f32;       ///< element type of the floating-point datapath
-  DType widest_integer = DType::i64;   ///< widest integer of the elementwise datapath
+  DType float_type = DType::f32;      ///< element type of the floating-point datapath
+  DType widest_integer = DType::i64;  ///< widest integer of the elementwise datapath
 };
 
 // ---- objects ------------------------------------------------------------------------------------
 
 enum class TensorRole : std::uint8_t { input, weight, state, activation, output };
-/// What a tensor or buffer holds before the first op: nothing that may be read, zeros, or the host's.
+/// What a tensor or buffer holds before the first op: nothing that may be read, zeros, or the
+/// host's.
 enum class Init : std::uint8_t { undefined, zero, external };
 
 /// Where the producing compiler says an item comes from.
@@ -77,8 +78,8 @@ struct SourceLocation {
 using LocationIndex = std::uint32_t;
 inline constexpr LocationIndex kNoLocation = 0xffffffffU;
 
-/// A view shares the storage of its base, beginning at `offset` (bytes of a buffer; for a tensor the
-/// flat row-major element index in the base).
+/// A view shares the storage of its base, beginning at `offset` (bytes of a buffer; for a tensor
+/// the flat row-major element index in the base).
 template <typename BaseId>
 struct View {
   BaseId base;
@@ -98,8 +99,8 @@ struct Tensor {
 };
 
 enum class BufferKind : std::uint8_t { fifo, interm, scratch };
-/// `exact`: the FIFO has this many pages. `guaranteed`: at least so many; the slots of such a FIFO have
-/// no address, so page k of one push is a different location from every other page.
+/// `exact`: the FIFO has this many pages. `guaranteed`: at least so many; the slots of such a FIFO
+/// have no address, so page k of one push is a different location from every other page.
 enum class Depth : std::uint8_t { exact, guaranteed };
 enum class Lifetime : std::uint8_t { section, resident };
 
@@ -111,9 +112,9 @@ struct Buffer {
   std::uint64_t address = 0;  ///< bytes from the start of the space
   std::uint64_t page_bytes = 0;
   std::uint64_t pages = 0;
-  Depth depth = Depth::exact;            ///< FIFOs only
-  HandoffId handoff;                     ///< FIFOs only: how its pages travel
-  Init init = Init::undefined;           ///< not for FIFOs, which start empty
+  Depth depth = Depth::exact;   ///< FIFOs only
+  HandoffId handoff;            ///< FIFOs only: how its pages travel
+  Init init = Init::undefined;  ///< not for FIFOs, which start empty
   Lifetime lifetime = Lifetime::section;
   /// Resident buffers: first and last section (both inclusive). Invalid ids = the whole program.
   SectionId resident_from;
@@ -121,7 +122,9 @@ struct Buffer {
   std::optional<View<BufferId>> view;
   LocationIndex location = kNoLocation;
 
-  [[nodiscard]] std::uint64_t bytes() const { return page_bytes * pages; }  ///< validated: no overflow
+  [[nodiscard]] std::uint64_t bytes() const {
+    return page_bytes * pages;
+  }  ///< validated: no overflow
 };
 
 /// What the host does with a semaphore between two tokens.
@@ -142,15 +145,37 @@ enum class StageKind : std::uint8_t { load, store, compute, allreduce, copy };
 
 /// What a `run` computes: every written region becomes this function of the regions read, in order.
 enum class OpKind : std::uint8_t {
-  matmul, add, sub, mul, scale, neg, sum, max, rmsnorm, softmax, silu, gelu, sigmoid, exp, rope,
-  gather, conv1d, gated_delta, topk, select, cast, quantise, dequantise, copy
+  matmul,
+  add,
+  sub,
+  mul,
+  scale,
+  neg,
+  sum,
+  max,
+  rmsnorm,
+  softmax,
+  silu,
+  gelu,
+  sigmoid,
+  exp,
+  rope,
+  gather,
+  conv1d,
+  gated_delta,
+  topk,
+  select,
+  cast,
+  quantise,
+  dequantise,
+  copy
 };
 
 struct Stage {
   std::string name;
   StageKind kind = StageKind::compute;
   OpKind op = OpKind::copy;
-  double scale = 1.0;    ///< `scale` only: the constant
+  double scale = 1.0;  ///< `scale` only: the constant
   SectionId section;
 };
 
@@ -165,7 +190,14 @@ struct Edge {
 // ---- ops ----------------------------------------------------------------------------------------
 
 enum class OpCode : std::uint8_t {
-  wait, await, post, reserve, push, front, pop, run,
+  wait,
+  await,
+  post,
+  reserve,
+  push,
+  front,
+  pop,
+  run,
   repeat  ///< the next `body` ops of the list, `count` times
 };
 
@@ -199,8 +231,8 @@ struct Access {
 
 struct Op {
   OpCode code = OpCode::run;
-  std::uint32_t object = 0;  ///< semaphore, buffer or stage id value; unused for `repeat`
-  std::int64_t count = 0;    ///< n, v, or the trip count
+  std::uint32_t object = 0;        ///< semaphore, buffer or stage id value; unused for `repeat`
+  std::int64_t count = 0;          ///< n, v, or the trip count
   std::uint32_t first_access = 0;  ///< `run`: into Program::accesses, reads before writes
   std::uint32_t accesses = 0;
   std::uint32_t body = 0;  ///< `repeat`: number of ops of the body, nested ones included
@@ -275,8 +307,8 @@ struct Program {
   /// True if the producer says that there is no postcondition to state (the report repeats it).
   bool result_unspecified = false;
 
-  std::vector<Access> accesses;           ///< of all `run` ops
-  std::vector<AffineTerm> affine_terms;   ///< of all regions
+  std::vector<Access> accesses;          ///< of all `run` ops
+  std::vector<AffineTerm> affine_terms;  ///< of all regions
   std::vector<std::string> source_files;
   std::vector<SourceLocation> locations;
 };

@@ -1,9 +1,10 @@
-// Program files: `*.json` and `*.json.zst`, format `spatialcert-program`, version 1 (docs/format.md).
+// Program files: `*.json` and `*.json.zst`, format `spatialcert-program`, version 1
+// (docs/format.md).
 //
 // Reading parses with simdjson and then validates (ir/validate.hpp), so a program that was read is
-// well-formed. Refused, never repaired: unknown and duplicate keys, trailing data, names that are not
-// declared, numbers that are not integers or do not fit. Writing is canonical: equal programs give
-// equal bytes, and read(write(p)) == p. The digest is the SHA-256 of those bytes.
+// well-formed. Refused, never repaired: unknown and duplicate keys, trailing data, names that are
+// not declared, numbers that are not integers or do not fit. Writing is canonical: equal programs
+// give equal bytes, and read(write(p)) == p. The digest is the SHA-256 of those bytes.
 #pragma once
 
 #include <array>
@@ -25,9 +26,9 @@ namespace spatialcert::ir {
 /// The canonical serialisation, newline-terminated. Every op on a line of its own.
 [[nodiscard]] std::string serialise(const Program& program);
 
-/// Writes `serialise(program)` to `path`, compressed if the name ends in `.zst`. Writes a temporary file,
-/// syncs and renames it, so that `path` holds the old content or the new one. Returns a refusal that
-/// names the path if it could not be written.
+/// Writes `serialise(program)` to `path`, compressed if the name ends in `.zst`. Writes a temporary
+/// file, syncs and renames it, so that `path` holds the old content or the new one. Returns a
+/// refusal that names the path if it could not be written.
 [[nodiscard]] Status write_program(const Program& program, const std::string& path);
 
 using Digest = std::array<std::uint8_t, 32>;

@@ -29,7 +29,7 @@ struct Refusal {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}           // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}            // NOLINT
   Result(Refusal refusal) : state_(std::in_place_index<1>, std::move(refusal)) {}  // NOLINT
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }

@@ -10,7 +10,10 @@ namespace spatialcert::ir {
 
 TokenGame::TokenGame(const Program& program, const Unrolled& unrolled,
                      std::vector<std::int64_t> extra_pages)
-    : program_(&program), unrolled_(&unrolled), counters_(program), extra_pages_(std::move(extra_pages)) {
+    : program_(&program),
+      unrolled_(&unrolled),
+      counters_(program),
+      extra_pages_(std::move(extra_pages)) {
   SPATIALCERT_REQUIRE(extra_pages_.empty() || extra_pages_.size() == program.buffers.size(),
                       "one entry per buffer");
   for (std::size_t b = 0; b < extra_pages_.size(); ++b) {
@@ -56,10 +59,17 @@ std::optional<BlockingTest> TokenGame::blocked(const PlayState& state, ProgramId
   CounterId counter;
   switch (op.code) {
     case OpCode::wait:
-    case OpCode::await: counter = counters_.of(SemaphoreId(op.object)); break;
-    case OpCode::reserve: counter = counters_.free(BufferId(op.object)); break;
-    case OpCode::front: counter = counters_.filled(BufferId(op.object)); break;
-    default: return std::nullopt;
+    case OpCode::await:
+      counter = counters_.of(SemaphoreId(op.object));
+      break;
+    case OpCode::reserve:
+      counter = counters_.free(BufferId(op.object));
+      break;
+    case OpCode::front:
+      counter = counters_.filled(BufferId(op.object));
+      break;
+    default:
+      return std::nullopt;
   }
   const std::int64_t have = counter_value(state, counter);
   if (have >= op.count) return std::nullopt;
@@ -75,7 +85,8 @@ std::optional<PlayFault> TokenGame::window_fault(const PlayState& state, Transit
     const std::int64_t open = access.write ? state.back[buffer] : state.front[buffer];
     if (access.region.page < open) continue;
     const BufferId id(buffer);
-    return PlayFault{PlayFault::Kind::misuse, t, access.write ? counters_.free(id) : counters_.filled(id),
+    return PlayFault{PlayFault::Kind::misuse, t,
+                     access.write ? counters_.free(id) : counters_.filled(id),
                      static_cast<std::int64_t>(access.region.page) + 1, open};
   }
   return std::nullopt;
@@ -87,8 +98,11 @@ std::optional<PlayFault> TokenGame::step(PlayState& state, ProgramId p) const {
   const Op& op = unrolled_->op_of(*program_, t);
   const std::uint32_t o = op.object;
   switch (op.code) {
-    case OpCode::wait: state.value[o] -= op.count; break;
-    case OpCode::await: break;
+    case OpCode::wait:
+      state.value[o] -= op.count;
+      break;
+    case OpCode::await:
+      break;
     case OpCode::post: {
       const std::int64_t maximum = program_->semaphores[o].maximum;
       // Both are within 0..maximum, so the difference cannot overflow where the sum could.
@@ -102,16 +116,20 @@ std::optional<PlayFault> TokenGame::step(PlayState& state, ProgramId p) const {
       state.value[o] += op.count;
       break;
     }
-    case OpCode::reserve: state.back[o] = std::max(state.back[o], op.count); break;
-    case OpCode::front: state.front[o] = std::max(state.front[o], op.count); break;
+    case OpCode::reserve:
+      state.back[o] = std::max(state.back[o], op.count);
+      break;
+    case OpCode::front:
+      state.front[o] = std::max(state.front[o], op.count);
+      break;
     case OpCode::push:
     case OpCode::pop: {
       const bool push = op.code == OpCode::push;
       std::int64_t& open = push ? state.back[o] : state.front[o];
       if (op.count > open) {
         const BufferId id(o);
-        return PlayFault{PlayFault::Kind::misuse, t, push ? counters_.free(id) : counters_.filled(id),
-                         op.count, open};
+        return PlayFault{PlayFault::Kind::misuse, t,
+                         push ? counters_.free(id) : counters_.filled(id), op.count, open};
       }
       open -= op.count;
       (push ? state.pushed[o] : state.popped[o]) += op.count;
@@ -120,7 +138,8 @@ std::optional<PlayFault> TokenGame::step(PlayState& state, ProgramId p) const {
     case OpCode::run:
       if (auto fault = window_fault(state, t)) return fault;
       break;
-    case OpCode::repeat: require_failed("repeat", "loops are unrolled", __FILE__, __LINE__);
+    case OpCode::repeat:
+      require_failed("repeat", "loops are unrolled", __FILE__, __LINE__);
   }
   ++state.next[p.value()];
   return std::nullopt;
@@ -152,8 +171,8 @@ PlayResult play(const TokenGame& game, const Schedule& schedule) {
 
 namespace {
 
-/// Programs that may be able to step: each one is looked at again only when a counter it is blocked on
-/// has grown, so that a free play is linear in the steps.
+/// Programs that may be able to step: each one is looked at again only when a counter it is blocked
+/// on has grown, so that a free play is linear in the steps.
 class Runnable {
  public:
   explicit Runnable(const TokenGame& game)
@@ -179,10 +198,14 @@ class Runnable {
 
 std::optional<CounterId> grown_by(const TokenGame& game, const Op& op) {
   switch (op.code) {
-    case OpCode::post: return game.counters().of(SemaphoreId(op.object));
-    case OpCode::push: return game.counters().filled(BufferId(op.object));
-    case OpCode::pop: return game.counters().free(BufferId(op.object));
-    default: return std::nullopt;
+    case OpCode::post:
+      return game.counters().of(SemaphoreId(op.object));
+    case OpCode::push:
+      return game.counters().filled(BufferId(op.object));
+    case OpCode::pop:
+      return game.counters().free(BufferId(op.object));
+    default:
+      return std::nullopt;
   }
 }
 
@@ -197,7 +220,8 @@ FreePlay play_freely(const TokenGame& game, std::optional<std::uint64_t> seed) {
   std::size_t turn = 0;
   auto& ready = runnable.ready();
   while (!ready.empty()) {
-    const std::size_t at = seed ? random() % ready.size() : (turn < ready.size() ? turn : (turn = 0));
+    const std::size_t at =
+        seed ? random() % ready.size() : (turn < ready.size() ? turn : (turn = 0));
     const ProgramId p(ready[at]);
     bool keep = true;
     // One step if the schedule is random, otherwise as far as the program goes.

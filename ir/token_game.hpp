@@ -1,14 +1,15 @@
 // The token game: the only definition of what a program means.
 //
 // Engines run concurrently; one engine runs its ops in order, one at a time. A state is where every
-// engine program stands, what every semaphore holds and how far every FIFO is. Net, rules and checkers are
-// right when they agree with this game. It is an interpreter: it plays any schedule it is given and says who is
-// blocked on what. Finding schedules is other code's business.
+// engine program stands, what every semaphore holds and how far every FIFO is. Net, rules and
+// checkers are right when they agree with this game. It is an interpreter: it plays any schedule it
+// is given and says who is blocked on what. Finding schedules is other code's business.
 //
-// `wait s n` blocks until s >= n and subtracts n; `await s v` blocks until s >= v. `reserve b n` blocks until n
-// pages of b are free, `front b n` until n are filled; both take nothing, and open a window: the largest since
-// the last push (pop), less what was pushed (popped) since. `push` and `pop` beyond the window, or touching a
-// page outside it, is misuse. A post above the maximum is an overflow. A failing op is not performed.
+// `wait s n` blocks until s >= n and subtracts n; `await s v` blocks until s >= v. `reserve b n`
+// blocks until n pages of b are free, `front b n` until n are filled; both take nothing, and open a
+// window: the largest since the last push (pop), less what was pushed (popped) since. `push` and
+// `pop` beyond the window, or touching a page outside it, is misuse. A post above the maximum is an
+// overflow. A failing op is not performed.
 #pragma once
 
 #include <cstdint>
@@ -40,19 +41,19 @@ struct PlayFault {
 };
 
 struct PlayState {
-  std::vector<std::uint32_t> next;     ///< per engine program: transition to perform next, or its end
-  std::vector<std::int64_t> value;     ///< per semaphore
-  std::vector<std::int64_t> pushed;    ///< per buffer: pages pushed so far
-  std::vector<std::int64_t> popped;    ///< per buffer: pages popped so far
-  std::vector<std::int64_t> back;      ///< per buffer: pages of the producer's open window
-  std::vector<std::int64_t> front;     ///< per buffer: pages of the consumer's open window
+  std::vector<std::uint32_t> next;   ///< per engine program: transition to perform next, or its end
+  std::vector<std::int64_t> value;   ///< per semaphore
+  std::vector<std::int64_t> pushed;  ///< per buffer: pages pushed so far
+  std::vector<std::int64_t> popped;  ///< per buffer: pages popped so far
+  std::vector<std::int64_t> back;    ///< per buffer: pages of the producer's open window
+  std::vector<std::int64_t> front;   ///< per buffer: pages of the consumer's open window
   friend bool operator==(const PlayState&, const PlayState&) = default;
 };
 
 class TokenGame {
  public:
-  /// Both must outlive the game. `extra_pages`: pages that FIFO buffers (by BufferId) have beyond their
-  /// declared number; empty = none. Only guaranteed FIFOs may be deeper than declared.
+  /// Both must outlive the game. `extra_pages`: pages that FIFO buffers (by BufferId) have beyond
+  /// their declared number; empty = none. Only guaranteed FIFOs may be deeper than declared.
   TokenGame(const Program& program, const Unrolled& unrolled,
             std::vector<std::int64_t> extra_pages = {});
 
@@ -94,15 +95,16 @@ void append_step(Schedule& schedule, ProgramId p);
 
 struct PlayResult {
   PlayState state;
-  std::uint64_t steps = 0;          ///< performed
-  bool complete = false;            ///< the whole schedule was performed
-  std::optional<PlayFault> fault;   ///< where it stopped, if it stopped at a fault
+  std::uint64_t steps = 0;         ///< performed
+  bool complete = false;           ///< the whole schedule was performed
+  std::optional<PlayFault> fault;  ///< where it stopped, if it stopped at a fault
 };
 /// Plays `schedule` from the start; stops at the first step that cannot be made or that is a fault.
 [[nodiscard]] PlayResult play(const TokenGame& game, const Schedule& schedule);
 
-/// Plays until nobody can step (or a fault), recording the schedule. Round robin, each program as far as
-/// it goes, if `seed` is empty; otherwise single steps of programs drawn from a generator with that seed.
+/// Plays until nobody can step (or a fault), recording the schedule. Round robin, each program as
+/// far as it goes, if `seed` is empty; otherwise single steps of programs drawn from a generator
+/// with that seed.
 struct FreePlay {
   Schedule schedule;
   PlayResult result;

@@ -11,7 +11,8 @@ namespace {
 using Ops = std::vector<Op>;
 
 /// Instances of one pass over ops [begin, end), saturating at `limit` + 1.
-std::uint64_t instances(const Ops& ops, std::uint32_t begin, std::uint32_t end, std::uint64_t limit) {
+std::uint64_t instances(const Ops& ops, std::uint32_t begin, std::uint32_t end,
+                        std::uint64_t limit) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = begin; i < end && sum <= limit;) {
     const Op& op = ops[i];
@@ -79,7 +80,8 @@ std::variant<Unrolled, UnrollLimit> unroll(const Program& program, std::uint32_t
     const Ops& ops = program.programs[p].ops;
     const std::uint64_t n = instances(ops, 0, static_cast<std::uint32_t>(ops.size()), limit);
     total += n > limit / iterations ? limit + 1 : n * iterations;
-    if (total > limit) return UnrollLimit{ProgramId(p), outermost_over_limit(ops, limit / iterations), limit};
+    if (total > limit)
+      return UnrollLimit{ProgramId(p), outermost_over_limit(ops, limit / iterations), limit};
   }
 
   Unrolled out;

@@ -1,7 +1,8 @@
 // Well-formedness of a program model, however it came to be (read, imported, composed, generated).
 //
-// Checks everything that ir/program.hpp promises of a validated program and DESIGN calls malformed; the
-// list is in docs/format.md. It refuses by JSON path, because that is the form a user can look at.
+// Checks everything that ir/program.hpp promises of a validated program and DESIGN calls malformed;
+// the list is in docs/format.md. It refuses by JSON path, because that is the form a user can look
+// at.
 #pragma once
 
 #include "ir/program.hpp"

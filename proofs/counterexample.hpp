@@ -1,7 +1,7 @@
 // A counterexample: why a rule does not hold, in a form that can be replayed or recomputed.
 //
-// One object for every kind; which members are set depends on the kind, as said below. Transitions refer to
-// the program unrolled `iterations` times. Printing is elsewhere (certify/report.hpp).
+// One object for every kind; which members are set depends on the kind, as said below. Transitions
+// refer to the program unrolled `iterations` times. Printing is elsewhere (certify/report.hpp).
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,13 @@
 namespace spatialcert::proofs {
 
 enum class Kind : std::uint8_t {
-  cycle,           ///< chain closes a circle; schedules[0] reaches a state in which nobody can step
-  starved,         ///< chain ends at a test that nothing can satisfy; schedules[0] reaches the stuck state
-  leftover,        ///< counter ends at `value` instead of `limit`; schedules[0] plays to the end
-  overflow,        ///< counter passes its maximum: `value` > `limit`; schedules[0] ends just before the post
-  misuse,          ///< an op outside its window or a region outside its object; schedules[0] ends before it
-  race,            ///< accesses[0], accesses[1]; schedules[0] and [1] perform them in either order
+  cycle,    ///< chain closes a circle; schedules[0] reaches a state in which nobody can step
+  starved,  ///< chain ends at a test that nothing can satisfy; schedules[0] reaches the stuck state
+  leftover,  ///< counter ends at `value` instead of `limit`; schedules[0] plays to the end
+  overflow,  ///< counter passes its maximum: `value` > `limit`; schedules[0] ends just before the
+             ///< post
+  misuse,  ///< an op outside its window or a region outside its object; schedules[0] ends before it
+  race,    ///< accesses[0], accesses[1]; schedules[0] and [1] perform them in either order
   wrong_order,     ///< as race, but one order only: against section order
   undefined_read,  ///< accesses[0] reads `range` that nothing wrote; schedules[0] ends before it
   wrong_producer,  ///< accesses[0] reads what accesses[1] wrote, which is not a declared producer
@@ -36,8 +37,8 @@ enum class Kind : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(Kind kind);
 
-/// Step of a chain: `waiter` is blocked on `counter`; `supplier` (if valid) is the op that would raise it.
-/// The next link's waiter stands at or before that supplier in its engine program.
+/// Step of a chain: `waiter` is blocked on `counter`; `supplier` (if valid) is the op that would
+/// raise it. The next link's waiter stands at or before that supplier in its engine program.
 struct WaitLink {
   ir::TransitionId waiter;
   ir::CounterId counter;
@@ -51,8 +52,8 @@ struct AccessRef {
   std::uint32_t access = 0;  ///< into Program::accesses
 };
 
-/// A contribution of `wrong_result`: `region` (with `offset` locations into it) is contained `found`
-/// times instead of `expected` times.
+/// A contribution of `wrong_result`: `region` (with `offset` locations into it) is contained
+/// `found` times instead of `expected` times.
 struct TermDifference {
   std::string source;  ///< readable name of the contribution
   std::int64_t found = 0;
@@ -72,7 +73,8 @@ struct Counterexample {
   std::vector<AccessRef> accesses;
   std::optional<LocationRange> range;
   std::vector<ir::Schedule> schedules;
-  /// Guaranteed FIFOs that are deeper than declared in schedules[1] (race only): buffer, extra pages.
+  /// Guaranteed FIFOs that are deeper than declared in schedules[1] (race only): buffer, extra
+  /// pages.
   std::vector<std::pair<ir::BufferId, std::int64_t>> deeper;
   ir::TransitionId transition;  ///< overflow, misuse: the op
   ir::CounterId counter;
@@ -84,15 +86,16 @@ struct Counterexample {
   std::string note;
 };
 
-/// Replaying: did the counterexample do on the token game (or on the recomputed layout) what it claims?
+/// Replaying: did the counterexample do on the token game (or on the recomputed layout) what it
+/// claims?
 struct Reproduced {};
 struct NotReproduced {
   std::string why;
 };
 using ReplayResult = std::variant<Reproduced, NotReproduced>;
 
-/// Replays any counterexample against `program`. Trusted; uses neither the net nor Z3. Dynamic kinds are played on
-/// the token game, static kinds recomputed.
+/// Replays any counterexample against `program`. Trusted; uses neither the net nor Z3. Dynamic
+/// kinds are played on the token game, static kinds recomputed.
 [[nodiscard]] ReplayResult replay(const ir::Program& program, const Counterexample& counterexample);
 
 }  // namespace spatialcert::proofs

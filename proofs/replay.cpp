@@ -12,7 +12,8 @@ namespace {
 
 NotReproduced no(std::string why) { return {std::move(why)}; }
 
-/// Replays one counterexample. Works from the program, the token game and the resolved accesses; knows no net.
+/// Replays one counterexample. Works from the program, the token game and the resolved accesses;
+/// knows no net.
 class Replayer {
  public:
   Replayer(const ir::Program& program, const Counterexample& c, ir::Unrolled unrolled)
@@ -21,25 +22,34 @@ class Replayer {
   ReplayResult run() {
     switch (c_.kind) {
       case Kind::cycle:
-      case Kind::starved: return stuck();
-      case Kind::leftover: return leftover();
+      case Kind::starved:
+        return stuck();
+      case Kind::leftover:
+        return leftover();
       case Kind::overflow:
-      case Kind::misuse: return fault();
-      case Kind::race: return race();
+      case Kind::misuse:
+        return fault();
+      case Kind::race:
+        return race();
       case Kind::undefined_read:
-      case Kind::wrong_producer: return bad_read();
-      case Kind::wrong_result: return wrong_result();
+      case Kind::wrong_producer:
+        return bad_read();
+      case Kind::wrong_result:
+        return wrong_result();
       case Kind::wrong_order:
       case Kind::overlap:
       case Kind::out_of_memory:
       case Kind::misaligned:
-      case Kind::uncovered: break;
+      case Kind::uncovered:
+        break;
     }
     return no("there is nothing to play for this kind");
   }
 
  private:
-  [[nodiscard]] bool valid(ir::TransitionId t) const { return t.valid() && t.value() < unrolled_.transitions(); }
+  [[nodiscard]] bool valid(ir::TransitionId t) const {
+    return t.valid() && t.value() < unrolled_.transitions();
+  }
 
   std::optional<NotReproduced> schedules(std::size_t wanted) const {
     if (c_.schedules.size() == wanted) return std::nullopt;
@@ -75,11 +85,15 @@ class Replayer {
   ReplayResult leftover() {
     if (auto bad = schedules(1)) return *bad;
     const ir::PlayResult r = ir::play(game_, c_.schedules[0]);
-    if (!r.complete || !game_.all_finished(r.state)) return no("the schedule does not play to the end");
-    if (!c_.counter.valid() || c_.counter.value() >= game_.counters().size()) return no("no such counter");
+    if (!r.complete || !game_.all_finished(r.state))
+      return no("the schedule does not play to the end");
+    if (!c_.counter.valid() || c_.counter.value() >= game_.counters().size())
+      return no("no such counter");
     const std::int64_t value = game_.counter_value(r.state, c_.counter);
-    if (value == game_.counters()[c_.counter].initial) return no("the counter is back at its initial value");
-    if (value != c_.value) return no(fmt::format("the counter ends at {}, not {}", value, c_.value));
+    if (value == game_.counters()[c_.counter].initial)
+      return no("the counter is back at its initial value");
+    if (value != c_.value)
+      return no(fmt::format("the counter ends at {}, not {}", value, c_.value));
     return Reproduced{};
   }
 
@@ -89,7 +103,8 @@ class Replayer {
     if (!r.complete) return no(fmt::format("the schedule stops after {} steps", r.steps));
     if (!valid(c_.transition)) return no("no such op");
     const ir::ProgramId p(unrolled_.program[c_.transition.value()]);
-    if (r.state.next[p.value()] != c_.transition.value()) return no("the engine program does not stand at the op");
+    if (r.state.next[p.value()] != c_.transition.value())
+      return no("the engine program does not stand at the op");
     if (!c_.accesses.empty()) return region_fault();
     if (!game_.can_step(r.state, p)) return no("the op is blocked");
     const auto fault = game_.step(r.state, p);
@@ -101,18 +116,21 @@ class Replayer {
 
   ReplayResult region_fault() const {
     const ir::AccessMap map = ir::resolve_accesses(program_, unrolled_);
-    const bool found = std::any_of(map.faults.begin(), map.faults.end(), [&](const ir::AccessFault& f) {
-      return f.transition == c_.transition && f.access == c_.accesses[0].access;
-    });
+    const bool found =
+        std::any_of(map.faults.begin(), map.faults.end(), [&](const ir::AccessFault& f) {
+          return f.transition == c_.transition && f.access == c_.accesses[0].access;
+        });
     if (!found) return no("the region lies inside its object");
     return Reproduced{};
   }
 
   /// Order in which a schedule performs the two accesses of a race: true if the first comes first.
-  std::variant<bool, NotReproduced> order(const ir::TokenGame& game, const ir::Schedule& schedule) const {
+  std::variant<bool, NotReproduced> order(const ir::TokenGame& game,
+                                          const ir::Schedule& schedule) const {
     ir::PlayState state = game.start();
     std::optional<bool> first_seen;
-    const std::uint32_t a = c_.accesses[0].transition.value(), b = c_.accesses[1].transition.value();
+    const std::uint32_t a = c_.accesses[0].transition.value(),
+                        b = c_.accesses[1].transition.value();
     for (const ir::ScheduleRun& run : schedule) {
       if (run.program.value() >= program_.programs.size()) return no("no such engine program");
       for (std::uint32_t i = 0; i < run.steps; ++i) {
@@ -129,7 +147,8 @@ class Replayer {
 
   ReplayResult race() {
     if (auto bad = schedules(2)) return *bad;
-    if (c_.accesses.size() != 2 || !valid(c_.accesses[0].transition) || !valid(c_.accesses[1].transition)) {
+    if (c_.accesses.size() != 2 || !valid(c_.accesses[0].transition) ||
+        !valid(c_.accesses[1].transition)) {
       return no("two accesses are needed");
     }
     if (!conflict()) return no("the two accesses do not conflict");
@@ -148,14 +167,17 @@ class Replayer {
     const auto two = order(deep, c_.schedules[1]);
     if (const auto* bad = std::get_if<NotReproduced>(&one)) return *bad;
     if (const auto* bad = std::get_if<NotReproduced>(&two)) return *bad;
-    if (std::get<bool>(one) == std::get<bool>(two)) return no("both schedules perform them in the same order");
+    if (std::get<bool>(one) == std::get<bool>(two))
+      return no("both schedules perform them in the same order");
     return Reproduced{};
   }
 
   [[nodiscard]] bool conflict() const {
     const ir::AccessMap map = ir::resolve_accesses(program_, unrolled_);
     if (map.limit) return false;
-    if (unrolled_.program[c_.accesses[0].transition.value()] == unrolled_.program[c_.accesses[1].transition.value()]) return false;
+    if (unrolled_.program[c_.accesses[0].transition.value()] ==
+        unrolled_.program[c_.accesses[1].transition.value()])
+      return false;
     const auto of = [&](const AccessRef& ref) {
       std::vector<const ir::ResolvedAccess*> out;
       for (const ir::ResolvedAccess& a : map.accesses) {
@@ -165,7 +187,9 @@ class Replayer {
     };
     for (const auto* x : of(c_.accesses[0])) {
       for (const auto* y : of(c_.accesses[1])) {
-        if ((x->write || y->write) && x->storage == y->storage && x->low < y->high && y->low < x->high) return true;
+        if ((x->write || y->write) && x->storage == y->storage && x->low < y->high &&
+            y->low < x->high)
+          return true;
       }
     }
     return false;
@@ -174,7 +198,8 @@ class Replayer {
   /// Plays to just before the read and looks at who wrote the range last.
   ReplayResult bad_read() {
     if (auto bad = schedules(1)) return *bad;
-    if (c_.accesses.empty() || !valid(c_.accesses[0].transition) || !c_.range) return no("a read and a range are needed");
+    if (c_.accesses.empty() || !valid(c_.accesses[0].transition) || !c_.range)
+      return no("a read and a range are needed");
     const ir::AccessMap map = ir::resolve_accesses(program_, unrolled_);
     if (map.limit) return no("the accesses exceed the limit of the analysis");
     const std::uint32_t read = c_.accesses[0].transition.value();
@@ -183,14 +208,15 @@ class Replayer {
     for (const ir::ResolvedAccess& a : map.accesses) {
       if (!covers(map, a)) continue;
       if (a.write) writes[a.transition.value()].push_back(&a);
-      reads_range |= !a.write && a.transition.value() == read;
+      reads_range |= !a.write && a.transition.value() == read && a.access == c_.accesses[0].access;
     }
     if (!reads_range) return no("the op does not read the range");
     ir::PlayState state = game_.start();
     std::optional<std::uint32_t> writer;
     for (const ir::ScheduleRun& run : c_.schedules[0]) {
       for (std::uint32_t i = 0; i < run.steps; ++i) {
-        if (run.program.value() >= program_.programs.size() || !game_.can_step(state, run.program)) {
+        if (run.program.value() >= program_.programs.size() ||
+            !game_.can_step(state, run.program)) {
           return no("the schedule cannot be played");
         }
         const std::uint32_t t = state.next[run.program.value()];
@@ -198,12 +224,21 @@ class Replayer {
         if (!writes[t].empty()) writer = t;
       }
     }
-    if (state.next[unrolled_.program[read]] != read) return no("the engine program does not stand at the read");
+    if (state.next[unrolled_.program[read]] != read)
+      return no("the engine program does not stand at the read");
     if (c_.kind == Kind::wrong_producer) return wrong_producer(read, writer);
-    if (writer) return no("the range was written before");
+    const ir::Region& region = program_.accesses[c_.accesses[0].access].region;
+    const ir::TransitionId reader(read);
+    if (writer) {
+      if (outlives(program_, unrolled_, region, ir::TransitionId(*writer), reader)) {
+        return no("the range was written before");
+      }
+      return Reproduced{};
+    }
     for (const ir::Segment& s : map.segments) {
-      if (same_storage(map.storages[s.storage], c_.range->storage) && s.low < c_.range->high && c_.range->low < s.high &&
-          s.init != ir::Init::undefined) {
+      if (same_storage(map.storages[s.storage], c_.range->storage) && s.low < c_.range->high &&
+          c_.range->low < s.high && s.init != ir::Init::undefined &&
+          outlives_start(program_, unrolled_, region, reader)) {
         return no("the range has initial contents");
       }
     }
@@ -214,17 +249,21 @@ class Replayer {
     return a.kind == b.kind && a.object == b.object && a.site == b.site && a.space == b.space;
   }
   [[nodiscard]] bool covers(const ir::AccessMap& map, const ir::ResolvedAccess& a) const {
-    return same_storage(map.storages[a.storage], c_.range->storage) && a.low < c_.range->high && c_.range->low < a.high;
+    return same_storage(map.storages[a.storage], c_.range->storage) && a.low < c_.range->high &&
+           c_.range->low < a.high;
   }
 
   ReplayResult wrong_producer(std::uint32_t read, std::optional<std::uint32_t> writer) const {
     const std::uint32_t consumer = unrolled_.op_of(program_, ir::TransitionId(read)).object;
-    const std::uint32_t buffer = program_.accesses[c_.accesses[0].access].region.object;
+    const ir::Region& region = program_.accesses[c_.accesses[0].access].region;
+    if (region.kind == ir::RegionKind::tensor) return no("edges speak of buffers");
+    const std::uint32_t buffer = region.object;
     bool declared = false;
     for (const ir::Edge& e : program_.edges) {
       if (e.consumer.value() != consumer || e.buffer.value() != buffer) continue;
       declared = true;
-      if (writer && unrolled_.op_of(program_, ir::TransitionId(*writer)).object == e.producer.value()) {
+      if (writer &&
+          unrolled_.op_of(program_, ir::TransitionId(*writer)).object == e.producer.value()) {
         return no("the write belongs to a declared producer");
       }
     }
@@ -236,13 +275,15 @@ class Replayer {
   ReplayResult wrong_result() {
     if (auto bad = schedules(1)) return *bad;
     if (c_.index >= program_.postconditions.size()) return no("no such postcondition");
-    if (program_.execution == ir::Execution::persistent) return no("a persistent program has no end");
+    if (program_.execution == ir::Execution::persistent)
+      return no("a persistent program has no end");
     ir::PlayState state = game_.start();
     std::vector<std::uint32_t> position(unrolled_.transitions(), 0);
     std::uint32_t at = 0;
     for (const ir::ScheduleRun& run : c_.schedules[0]) {
       for (std::uint32_t i = 0; i < run.steps; ++i) {
-        if (run.program.value() >= program_.programs.size() || !game_.can_step(state, run.program)) {
+        if (run.program.value() >= program_.programs.size() ||
+            !game_.can_step(state, run.program)) {
           return no("the schedule cannot be played");
         }
         position[state.next[run.program.value()]] = at++;
@@ -254,7 +295,8 @@ class Replayer {
     subject.program = &program_;
     subject.stretch = unrolled_;
     subject.accesses = ir::resolve_accesses(program_, unrolled_);
-    if (subject.accesses.limit || !subject.accesses.faults.empty()) return no("the accesses cannot be resolved");
+    if (subject.accesses.limit || !subject.accesses.faults.empty())
+      return no("the accesses cannot be resolved");
     const reduction::SymbolicRun values(subject, position);
     for (const reduction::Obligation& o : reduction::obligations(subject, values)) {
       const auto found = values.combination(o.value);
@@ -280,13 +322,18 @@ ReplayResult recompute(const ir::Program& program, const Counterexample& c) {
   const ir::Buffer& first = program.buffers[c.buffers[0].value()];
   const ir::MemorySpace& space = program.target.spaces[first.space.value()];
   if (c.kind == Kind::out_of_memory) {
-    return first.address > space.bytes || first.bytes() > space.bytes - first.address ? ReplayResult(Reproduced{}) : no("the buffer fits");
+    return first.address > space.bytes || first.bytes() > space.bytes - first.address
+               ? ReplayResult(Reproduced{})
+               : no("the buffer fits");
   }
   if (c.kind == Kind::misaligned) {
-    return first.address % space.alignment != 0 ? ReplayResult(Reproduced{}) : no("the buffer is aligned");
+    return first.address % space.alignment != 0 ? ReplayResult(Reproduced{})
+                                                : no("the buffer is aligned");
   }
   for (const memory::Occupancy& o : memory::occupancies(program)) {
-    const auto lives = [&](ir::BufferId b) { return std::find(o.buffers.begin(), o.buffers.end(), b) != o.buffers.end(); };
+    const auto lives = [&](ir::BufferId b) {
+      return std::find(o.buffers.begin(), o.buffers.end(), b) != o.buffers.end();
+    };
     if (c.buffers[0] == c.buffers[1] || !lives(c.buffers[0]) || !lives(c.buffers[1])) continue;
     const auto holds = [&](ir::BufferId id) {
       const ir::Buffer& b = program.buffers[id.value()];
@@ -304,14 +351,18 @@ ReplayResult replay(const ir::Program& program, const Counterexample& counterexa
   switch (counterexample.kind) {
     case Kind::overlap:
     case Kind::out_of_memory:
-    case Kind::misaligned: return recompute(program, counterexample);
+    case Kind::misaligned:
+      return recompute(program, counterexample);
     case Kind::uncovered:
-    case Kind::wrong_order: return no("this kind cannot be replayed");
-    default: break;
+    case Kind::wrong_order:
+      return no("this kind cannot be replayed");
+    default:
+      break;
   }
   if (counterexample.iterations == 0) return no("at least one iteration is needed");
   auto unrolled = ir::unroll(program, counterexample.iterations);
-  if (!std::holds_alternative<ir::Unrolled>(unrolled)) return no("the program unrolls to more ops than the limit");
+  if (!std::holds_alternative<ir::Unrolled>(unrolled))
+    return no("the program unrolls to more ops than the limit");
   return Replayer(program, counterexample, std::move(std::get<ir::Unrolled>(unrolled))).run();
 }
 

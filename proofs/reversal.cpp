@@ -26,8 +26,9 @@ std::vector<std::uint32_t> all_programs(const Subject& subject) {
   return programs;
 }
 
-smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session,
-                         const std::vector<std::uint32_t>& programs, const OrderedPair* pairs, std::size_t count) {
+smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t>& position,
+                         smt::Session& session, const std::vector<std::uint32_t>& programs,
+                         const OrderedPair* pairs, std::size_t count) {
   Scope scope;
   scope.programs = programs;
   scope.position = &position;
@@ -44,14 +45,17 @@ smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t
   const Executed done(subject, query, scope, asked);
   std::vector<smt::Term> reversed;
   for (std::size_t i = 0; i < count; ++i) {
-    reversed.push_back(query.all_of({done.of(pairs[i].last), query.negation(done.of(pairs[i].first))}));
+    reversed.push_back(
+        query.all_of({done.of(pairs[i].last), query.negation(done.of(pairs[i].first))}));
   }
   query.require(query.any_of(reversed));
   return session.solve(query);
 }
 
-std::optional<std::string> refute_reversals(const Subject& subject, const std::vector<std::uint32_t>& position,
-                                            smt::Session& session, const std::vector<OrderedPair>& pairs) {
+std::optional<std::string> refute_reversals(const Subject& subject,
+                                            const std::vector<std::uint32_t>& position,
+                                            smt::Session& session,
+                                            const std::vector<OrderedPair>& pairs) {
   // The last group speaks of everything; its key sorts behind every site.
   std::map<std::pair<bool, ir::Site>, std::vector<OrderedPair>> groups;
   for (const OrderedPair& pair : pairs) {
@@ -61,13 +65,16 @@ std::optional<std::string> refute_reversals(const Subject& subject, const std::v
   for (auto& [key, members] : groups) {
     const auto programs = key.first ? all_programs(subject) : programs_at(subject, key.second);
     std::sort(members.begin(), members.end(), [&](const OrderedPair& x, const OrderedPair& y) {
-      return std::pair(position[x.first], position[x.last]) < std::pair(position[y.first], position[y.last]);
+      return std::pair(position[x.first], position[x.last]) <
+             std::pair(position[y.first], position[y.last]);
     });
     for (std::size_t at = 0; at < members.size(); at += kPairsPerQuery) {
       const std::size_t count = std::min(kPairsPerQuery, members.size() - at);
-      const smt::Answer answer = ask_reversal(subject, position, session, programs, &members[at], count);
+      const smt::Answer answer =
+          ask_reversal(subject, position, session, programs, &members[at], count);
       if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return undecided->reason;
-      SPATIALCERT_REQUIRE(std::holds_alternative<smt::Impossible>(answer), "the solver and the clocks disagree");
+      SPATIALCERT_REQUIRE(std::holds_alternative<smt::Impossible>(answer),
+                          "the solver and the clocks disagree");
     }
   }
   return std::nullopt;

@@ -10,13 +10,18 @@ namespace {
 constexpr std::array<std::string_view, 8> kRules{"liveness", "bounds", "quiescence", "ordering",
                                                  "flow",     "memory", "reduction",  "coverage"};
 constexpr std::array<std::string_view, 14> kKinds{
-    "cycle",          "starved",        "leftover", "overflow",      "misuse",     "race",         "wrong-order",
-    "undefined-read", "wrong-producer", "overlap",  "out-of-memory", "misaligned", "wrong-result", "uncovered"};
-constexpr std::array<std::string_view, 17> kReasons{
-    "wrong size",   "potential does not increase", "inexact test", "missing obligation", "broken path",
-    "wrong ends",   "not sorted",                  "overlapping",  "out of range",       "misaligned",
-    "unbalanced",   "misuse",                      "undefined read", "wrong producer",   "wrong result",
-    "opaque value", "uncovered"};
+    "cycle",         "starved",     "leftover",       "overflow",       "misuse",
+    "race",          "wrong-order", "undefined-read", "wrong-producer", "overlap",
+    "out-of-memory", "misaligned",  "wrong-result",   "uncovered"};
+constexpr std::array<std::string_view, 17> kReasons{"wrong size",     "potential does not increase",
+                                                    "inexact test",   "missing obligation",
+                                                    "broken path",    "wrong ends",
+                                                    "not sorted",     "overlapping",
+                                                    "out of range",   "misaligned",
+                                                    "unbalanced",     "misuse",
+                                                    "undefined read", "wrong producer",
+                                                    "wrong result",   "opaque value",
+                                                    "uncovered"};
 
 template <typename Enum, std::size_t N>
 std::string_view name_of(Enum value, const std::array<std::string_view, N>& names) {
@@ -39,8 +44,9 @@ std::optional<Rule> parse_rule(std::string_view name) {
 }
 
 const std::vector<Rule>& all_rules() {
-  static const std::vector<Rule> rules{Rule::liveness, Rule::bounds, Rule::quiescence, Rule::ordering,
-                                       Rule::flow,     Rule::memory, Rule::reduction,  Rule::coverage};
+  static const std::vector<Rule> rules{Rule::liveness,  Rule::bounds,  Rule::quiescence,
+                                       Rule::ordering,  Rule::flow,    Rule::memory,
+                                       Rule::reduction, Rule::coverage};
   return rules;
 }
 

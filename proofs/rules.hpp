@@ -1,8 +1,9 @@
 // The proof rules, their names and what one application of a rule may answer.
 //
-// One folder per rule: `rule.hpp` (statement, why it is sound, witness), `prove.cpp` (untrusted: builds the
-// query, asks Z3, finds a witness or a counterexample), `check.cpp` (trusted: accepts a witness against the
-// subject, without Z3). A new rule adds its folder and one entry in `all_rules()`.
+// One folder per rule: `rule.hpp` (statement, why it is sound, witness), `prove.cpp` (untrusted:
+// builds the query, asks Z3, finds a witness or a counterexample), `check.cpp` (trusted: accepts a
+// witness against the subject, without Z3). A new rule adds its folder and one entry in
+// `all_rules()`.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,16 @@
 
 namespace spatialcert::proofs {
 
-enum class Rule : std::uint8_t { liveness, bounds, quiescence, ordering, flow, memory, reduction, coverage };
+enum class Rule : std::uint8_t {
+  liveness,
+  bounds,
+  quiescence,
+  ordering,
+  flow,
+  memory,
+  reduction,
+  coverage
+};
 [[nodiscard]] std::string_view to_string(Rule rule);
 [[nodiscard]] std::optional<Rule> parse_rule(std::string_view name);
 [[nodiscard]] const std::vector<Rule>& all_rules();  ///< in order of evaluation and of reports

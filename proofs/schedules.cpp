@@ -4,7 +4,8 @@
 
 namespace spatialcert::proofs {
 
-std::vector<char> causal_past(const Subject& subject, const std::vector<std::uint32_t>& ends, bool with_credit) {
+std::vector<char> causal_past(const Subject& subject, const std::vector<std::uint32_t>& ends,
+                              bool with_credit) {
   const ir::Unrolled& u = subject.stretch;
   std::vector<char> past(u.transitions(), 0);
   std::optional<ir::Adjacency> full;
@@ -35,7 +36,8 @@ ir::Schedule schedule_of(const Subject& subject, const std::vector<std::uint32_t
   std::sort(chosen.begin(), chosen.end(),
             [&](std::uint32_t a, std::uint32_t b) { return position[a] < position[b]; });
   ir::Schedule schedule;
-  for (const std::uint32_t t : chosen) ir::append_step(schedule, ir::ProgramId(subject.stretch.program[t]));
+  for (const std::uint32_t t : chosen)
+    ir::append_step(schedule, ir::ProgramId(subject.stretch.program[t]));
   return schedule;
 }
 

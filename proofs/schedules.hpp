@@ -10,13 +10,16 @@
 
 namespace spatialcert::proofs {
 
-/// Everything that comes before one of `ends` in the stretch (the ends included), as marks per transition.
-/// `with_credit`: also what only the depth of a guaranteed FIFO orders.
-[[nodiscard]] std::vector<char> causal_past(const Subject& subject, const std::vector<std::uint32_t>& ends,
+/// Everything that comes before one of `ends` in the stretch (the ends included), as marks per
+/// transition. `with_credit`: also what only the depth of a guaranteed FIFO orders.
+[[nodiscard]] std::vector<char> causal_past(const Subject& subject,
+                                            const std::vector<std::uint32_t>& ends,
                                             bool with_credit);
 
-/// The marked transitions in the order of `position`, as a schedule. `skip` (valid transitions) are left out.
-[[nodiscard]] ir::Schedule schedule_of(const Subject& subject, const std::vector<std::uint32_t>& position,
+/// The marked transitions in the order of `position`, as a schedule. `skip` (valid transitions) are
+/// left out.
+[[nodiscard]] ir::Schedule schedule_of(const Subject& subject,
+                                       const std::vector<std::uint32_t>& position,
                                        const std::vector<char>& marks);
 
 void append_schedule(ir::Schedule& to, const ir::Schedule& more);

@@ -18,6 +18,27 @@ std::variant<Subject, Untranslatable> make_subject(const ir::Program& program) {
   return s;
 }
 
+namespace {
+
+bool dies_with_its_section(const ir::Program& program, const ir::Region& region) {
+  if (program.execution != ir::Execution::persistent || region.kind != ir::RegionKind::bytes)
+    return false;
+  return program.buffers[region.object].lifetime == ir::Lifetime::section;
+}
+
+}  // namespace
+
+bool outlives(const ir::Program& program, const ir::Unrolled& stretch, const ir::Region& region,
+              ir::TransitionId writer, ir::TransitionId reader) {
+  return !dies_with_its_section(program, region) ||
+         stretch.iteration(writer) == stretch.iteration(reader);
+}
+
+bool outlives_start(const ir::Program& program, const ir::Unrolled& stretch,
+                    const ir::Region& region, ir::TransitionId reader) {
+  return !dies_with_its_section(program, region) || stretch.iteration(reader) == 0;
+}
+
 std::optional<std::vector<std::uint32_t>> linear_extension(const Subject& subject) {
   const ir::Unrolled& u = subject.stretch;
   const std::uint32_t n = u.transitions();

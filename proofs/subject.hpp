@@ -16,8 +16,8 @@
 
 namespace spatialcert::proofs {
 
-/// Iterations of a persistent program that the finite rules look at: two neighbours and a first one, which
-/// alone sees initial contents.
+/// Iterations of a persistent program that the finite rules look at: two neighbours and a first
+/// one, which alone sees initial contents.
 inline constexpr std::uint32_t kPersistentIterations = 3;
 
 struct Subject {
@@ -42,8 +42,18 @@ struct Untranslatable {
 /// Linear in the unrolled program. `program` must outlive the subject and be validated.
 [[nodiscard]] std::variant<Subject, Untranslatable> make_subject(const ir::Program& program);
 
-/// Position of every transition of the stretch in one order that respects program order and all places, or
-/// nothing if there is none (a cycle).
+/// Is what `reader` finds through `region`, left by `writer` (of the same stretch), still there? A
+/// buffer with the lifetime of its section is undefined when the section starts again, so in a
+/// persistent program it carries nothing from one iteration into the next (DESIGN 13.4).
+[[nodiscard]] bool outlives(const ir::Program& program, const ir::Unrolled& stretch,
+                            const ir::Region& region, ir::TransitionId writer,
+                            ir::TransitionId reader);
+/// The same for contents that are declared: they are there when the program starts.
+[[nodiscard]] bool outlives_start(const ir::Program& program, const ir::Unrolled& stretch,
+                                  const ir::Region& region, ir::TransitionId reader);
+
+/// Position of every transition of the stretch in one order that respects program order and all
+/// places, or nothing if there is none (a cycle).
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> linear_extension(const Subject& subject);
 
 }  // namespace spatialcert::proofs

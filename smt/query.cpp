@@ -6,17 +6,20 @@
 namespace spatialcert::smt {
 
 struct Query::Impl {
-  Impl(Logic chosen, const Limits& limits) : logic(chosen), solver(make(chosen)) {
+  Impl(Logic chosen, const Limits& limits)
+      : limit(limits.resource), logic(chosen), solver(make(chosen)) {
     z3::params params(context);
     params.set("random_seed", 0U);
-    params.set("rlimit", static_cast<unsigned>(std::min<std::uint64_t>(limits.resource, 0xffffffffU)));
+    params.set("rlimit",
+               static_cast<unsigned>(std::min<std::uint64_t>(limits.resource, 0xffffffffU)));
     params.set("max_memory", limits.memory_megabytes);
     if (logic == Logic::difference) params.set("arith.solver", 1U);
     solver.set(params);
   }
 
   z3::solver make(Logic chosen) {
-    return chosen == Logic::propositional ? z3::solver(context, "QF_FD") : z3::solver(context, z3::solver::simple());
+    return chosen == Logic::propositional ? z3::solver(context, "QF_FD")
+                                          : z3::solver(context, z3::solver::simple());
   }
 
   Term add(const z3::expr& e) {
@@ -30,7 +33,15 @@ struct Query::Impl {
     return out;
   }
 
+  [[nodiscard]] std::string why_unknown() const {
+    const std::string reason = solver.reason_unknown();
+    if (resource >= limit)
+      return fmt::format("the solver reached its limit of {} resource units", limit);
+    return fmt::format("the solver gave up: {}", reason);
+  }
+
   z3::context context;
+  std::uint64_t limit = 0;
   Logic logic;
   z3::solver solver;
   std::vector<z3::expr> terms;
@@ -43,8 +54,12 @@ Query::~Query() = default;
 Query::Query(Query&&) noexcept = default;
 Query& Query::operator=(Query&&) noexcept = default;
 
-Term Query::boolean(const std::string& name) { return impl_->add(impl_->context.bool_const(name.c_str())); }
-Term Query::integer(const std::string& name) { return impl_->add(impl_->context.int_const(name.c_str())); }
+Term Query::boolean(const std::string& name) {
+  return impl_->add(impl_->context.bool_const(name.c_str()));
+}
+Term Query::integer(const std::string& name) {
+  return impl_->add(impl_->context.int_const(name.c_str()));
+}
 Term Query::constant(std::int64_t value) { return impl_->add(impl_->context.int_val(value)); }
 Term Query::negation(Term a) { return impl_->add(!impl_->at(a)); }
 Term Query::all_of(const std::vector<Term>& t) { return impl_->add(z3::mk_and(impl_->list(t))); }
@@ -55,7 +70,9 @@ Term Query::sum(const std::vector<Term>& t) {
   return impl_->add(t.size() == 1 ? impl_->at(t[0]) : z3::sum(impl_->list(t)));
 }
 Term Query::minus(Term a, Term b) { return impl_->add(impl_->at(a) - impl_->at(b)); }
-Term Query::scaled(std::int64_t f, Term a) { return impl_->add(impl_->context.int_val(f) * impl_->at(a)); }
+Term Query::scaled(std::int64_t f, Term a) {
+  return impl_->add(impl_->context.int_val(f) * impl_->at(a));
+}
 Term Query::if_then_else(Term c, Term yes, Term no) {
   return impl_->add(z3::ite(impl_->at(c), impl_->at(yes), impl_->at(no)));
 }
@@ -80,9 +97,13 @@ Answer Query::solve() {
       if (stats.key(i) == "rlimit count" && stats.is_uint(i)) impl_->resource = stats.uint_value(i);
     }
     switch (result) {
-      case z3::sat: impl_->model = std::make_unique<z3::model>(impl_->solver.get_model()); return Satisfied{};
-      case z3::unsat: return Impossible{};
-      case z3::unknown: return Undecided{fmt::format("the solver gave up: {}", impl_->solver.reason_unknown())};
+      case z3::sat:
+        impl_->model = std::make_unique<z3::model>(impl_->solver.get_model());
+        return Satisfied{};
+      case z3::unsat:
+        return Impossible{};
+      case z3::unknown:
+        return Undecided{impl_->why_unknown()};
     }
   } catch (const z3::exception& e) {
     return Undecided{fmt::format("the solver failed: {}", e.msg())};

@@ -1,9 +1,9 @@
 // One question to Z3, built term by term.
 //
-// The only door to the solver. `sat`, `unsat` and `unknown` do not leave this folder: a query is *satisfied* (and
-// then terms have values), *impossible*, or *undecided* with a reason; exceptions and exhausted limits are
-// undecided. Fixed seed, resource limit instead of a clock, one context per query. Every query can be printed
-// as SMT-LIB 2 before it is asked.
+// The only door to the solver. `sat`, `unsat` and `unknown` do not leave this folder: a query is
+// *satisfied* (and then terms have values), *impossible*, or *undecided* with a reason; exceptions
+// and exhausted limits are undecided. Fixed seed, resource limit instead of a clock, one context
+// per query. Every query can be printed as SMT-LIB 2 before it is asked.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct Term {
 };
 
 enum class Logic : std::uint8_t {
-  propositional,       ///< QF_UF: booleans only
-  difference,          ///< QF_IDL: differences of integers
-  linear               ///< QF_LIA
+  propositional,  ///< QF_UF: booleans only
+  difference,     ///< QF_IDL: differences of integers
+  linear          ///< QF_LIA
 };
 
 struct Limits {

@@ -51,17 +51,24 @@ void add(certify::Totals& to, const certify::Totals& more) {
 
 void count(certify::Totals& totals, Verdict verdict) {
   switch (verdict) {
-    case Verdict::certified: ++totals.certified; return;
-    case Verdict::refuted: ++totals.refuted; return;
+    case Verdict::certified:
+      ++totals.certified;
+      return;
+    case Verdict::refuted:
+      ++totals.refuted;
+      return;
     case Verdict::undecided:
     case Verdict::not_evaluated:
-    case Verdict::not_applicable: ++totals.undecided; return;
+    case Verdict::not_applicable:
+      ++totals.undecided;
+      return;
   }
 }
 
 std::string summary_text(const certify::Totals& totals) {
-  std::string text = fmt::format("{} certified, {} refuted, {} undecided, {} refused", totals.certified,
-                                 totals.refuted, totals.undecided, totals.refused);
+  std::string text =
+      fmt::format("{} certified, {} refuted, {} undecided, {} refused", totals.certified,
+                  totals.refuted, totals.undecided, totals.refused);
   if (totals.faults != 0) text += fmt::format(", {} faults of spatialcert's own", totals.faults);
   return text + '\n';
 }
@@ -91,7 +98,9 @@ std::vector<std::string> OutputNames::claim(std::size_t file, const LoadedFile* 
 }
 
 Certification::Certification(const CertifyOptions& options)
-    : options_(options), import_(options.import.msccl()), progress_(!options.quiet, options.paths.size()) {}
+    : options_(options),
+      import_(options.import.msccl()),
+      progress_(!options.quiet, options.paths.size()) {}
 
 int Certification::run() {
   const auto start = Clock::now();
@@ -114,8 +123,10 @@ int Certification::run() {
     for (const std::string& complaint : block.complaints) complain(complaint);
   }
   if (options_.json) {
-    print(certify::report_json_tail(totals, std::chrono::duration<double>(Clock::now() - start).count()));
-  } else if (totals.certified + totals.refuted + totals.undecided + totals.refused + totals.faults > 1) {
+    print(certify::report_json_tail(totals,
+                                    std::chrono::duration<double>(Clock::now() - start).count()));
+  } else if (totals.certified + totals.refuted + totals.undecided + totals.refused + totals.faults >
+             1) {
     print((options_.quiet ? "" : "\n") + summary_text(totals));
   }
   return totals.exit_status();
@@ -186,7 +197,8 @@ ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
   std::string failure;
   if (!options_.smt2_folder.empty()) {
     options.on_query = [&](std::string_view rule, std::uint64_t number, const std::string& smt2) {
-      const std::filesystem::path folder = std::filesystem::path(options_.smt2_folder) / job.names[index];
+      const std::filesystem::path folder =
+          std::filesystem::path(options_.smt2_folder) / job.names[index];
       const std::string fault =
           fault_of([&] { write_file(folder / fmt::format("{}-{:03}.smt2", rule, number), smt2); });
       if (failure.empty()) failure = fault;
@@ -219,8 +231,10 @@ void Certification::finish_file(Job& job) {
   put(job.number, std::move(block));
 }
 
-/// The variant with one transfer per chunk carries the limit, if its twin with one per step is live.
-std::optional<certify::SizeLimit> Certification::size_limit(const Job& job, std::size_t index) const {
+/// The variant with one transfer per chunk carries the limit, if its twin with one per step is
+/// live.
+std::optional<certify::SizeLimit> Certification::size_limit(const Job& job,
+                                                            std::size_t index) const {
   using Mode = ir::MscclTransfers::Mode;
   const LoadedProgram& refuted = job.file.programs[index];
   const auto verdict = [&](std::size_t i) {
@@ -259,7 +273,8 @@ void Certification::append_program(const Job& job, std::size_t index, Block& blo
   count(block.totals, report.verdict);
 }
 
-void Certification::append_fault(const std::string& path, const std::string& what, Block& block) const {
+void Certification::append_fault(const std::string& path, const std::string& what,
+                                 Block& block) const {
   ++block.totals.faults;
   append_element(options_.json ? certify::fault_json(path, what)
                                : fmt::format("{}: fault of spatialcert's own: {}\n", path, what),

@@ -29,10 +29,12 @@ struct CertifyOptions {
   ImportOptions import;
 };
 
-/// Hands out names of files and folders, without collisions, in argument order whatever thread asks first.
+/// Hands out names of files and folders, without collisions, in argument order whatever thread asks
+/// first.
 class OutputNames {
  public:
-  /// One name per program of file number `file`. Waits for all files before it; every file must claim, be it nothing.
+  /// One name per program of file number `file`. Waits for all files before it; every file must
+  /// claim, be it nothing.
   [[nodiscard]] std::vector<std::string> claim(std::size_t file, const LoadedFile* loaded);
 
  private:
@@ -69,9 +71,11 @@ class Certification {
   void start_file(std::size_t number);
   void certify_program(const std::shared_ptr<Job>& job, std::size_t index);
   [[nodiscard]] certify::ProgramReport certify_one(const Job& job, std::size_t index);
-  void write_counterexamples(const Job& job, std::size_t index, const certify::ProgramReport& report);
+  void write_counterexamples(const Job& job, std::size_t index,
+                             const certify::ProgramReport& report);
   void finish_file(Job& job);
-  [[nodiscard]] std::optional<certify::SizeLimit> size_limit(const Job& job, std::size_t index) const;
+  [[nodiscard]] std::optional<certify::SizeLimit> size_limit(const Job& job,
+                                                             std::size_t index) const;
   void append_program(const Job& job, std::size_t index, Block& block) const;
   void append_fault(const std::string& path, const std::string& what, Block& block) const;
   void append_element(std::string text, Block& block) const;

@@ -1,7 +1,7 @@
 // spatialcert certify PROGRAM...
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -37,12 +37,13 @@ int run_certify(Arguments& arguments) {
 }
 
 constexpr const char* kFooter = R"(
-PROGRAM is a program (.json, .json.zst) or an MSCCL algorithm (.xml, .xml.zst), told apart by content. An
-algorithm is several programs if it allows several placements or its steps may be one transfer or several: all
-are certified and reported. Where it deadlocks only above a message size, the report names the size.
+PROGRAM is a program (.json, .json.zst) or an MSCCL algorithm (.xml, .xml.zst), told apart by
+content. An algorithm is several programs if it allows several placements or its steps may be one
+transfer or several: all are certified and reported. Where it deadlocks only above a message size,
+the report names the size.
 
-Exit status: 70 fault of spatialcert's own or unwritable output; else 1 something was refuted; else 3 a file
-was refused; else 2 something is undecided; else 0. 64 wrong usage. With --rule never 0.
+Exit status: 70 fault of spatialcert's own or unwritable output; else 1 something was refuted; else
+3 a file was refused; else 2 something is undecided; else 0. 64 wrong usage. With --rule never 0.
 
 Examples:
   spatialcert certify model.json.zst

@@ -36,15 +36,15 @@ class OutputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Writes all of `text` to standard output. Throws OutputError if that fails, and so does `finish_output`,
-/// which must be called at the end: a full disk shows when buffers are flushed.
+/// Writes all of `text` to standard output. Throws OutputError if that fails, and so does
+/// `finish_output`, which must be called at the end: a full disk shows when buffers are flushed.
 void print(std::string_view text);
 void finish_output();
 /// Writes to standard error; nothing can be done if that fails.
 void complain(std::string_view text);
 
-/// Makes sure that descriptors 0 to 2 are open, so that no file we open takes the place of a closed standard
-/// output, and that writing to a closed pipe is an error instead of the end.
+/// Makes sure that descriptors 0 to 2 are open, so that no file we open takes the place of a closed
+/// standard output, and that writing to a closed pipe is an error instead of the end.
 void prepare_streams();
 
 /// A command as it was declared on the command line, and what to do if it was chosen.

@@ -1,7 +1,7 @@
 // spatialcert generate
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "certify/command/command.hpp"
@@ -41,7 +41,8 @@ template <typename Value>
 Value named(const char* option, const std::string& name,
             std::optional<Value> (*parse)(std::string_view)) {
   const std::optional<Value> value = parse(name);
-  if (!value) throw UsageError(fmt::format("{}: unknown name {}; {}", option, name, supported_text()));
+  if (!value)
+    throw UsageError(fmt::format("{}: unknown name {}; {}", option, name, supported_text()));
   return *value;
 }
 
@@ -51,8 +52,9 @@ int generate(const GenerateOptions& options) {
   wanted.collective = named("--op", options.collective, compose::parse_collective);
   wanted.fault = named("--fault", options.fault, compose::parse_fault);
   wanted.ranks = options.ranks;
-  wanted.ranks_per_node = options.ranks_per_node != 0 ? options.ranks_per_node
-                                                      : std::min(options.ranks, wanted.ranks_per_node);
+  wanted.ranks_per_node = options.ranks_per_node != 0
+                              ? options.ranks_per_node
+                              : std::min(options.ranks, wanted.ranks_per_node);
   wanted.protocol = options.protocol;
   wanted.in_place = options.in_place;
   const auto xml = compose::generate_collective(wanted);
@@ -77,20 +79,24 @@ Command declare_generate(CLI::App& parent) {
       ->required();
   app->add_option("--op", options->collective, "allreduce, allgather, reduce-scatter or alltoall")
       ->required();
-  app->add_option("--ranks", options->ranks, "Number of ranks")->required()->check(CLI::PositiveNumber);
+  app->add_option("--ranks", options->ranks, "Number of ranks")
+      ->required()
+      ->check(CLI::PositiveNumber);
   app->add_option("--ranks-per-node", options->ranks_per_node,
                   "Hierarchical only: ranks of a node, a divisor of the ranks (default: 8, or all)")
       ->check(CLI::PositiveNumber);
   app->add_option("--protocol", options->protocol, "Simple, LL or LL128 (default: Simple)")
       ->check(CLI::IsMember({"Simple", "LL", "LL128"}));
   app->add_flag("--in-place", options->in_place, "The output lies where the input does");
-  app->add_option("--fault", options->fault, "Build in a known way to get it wrong")->type_name("NAME");
+  app->add_option("--fault", options->fault, "Build in a known way to get it wrong")
+      ->type_name("NAME");
   app->add_option("-o,--output", options->output, "FILE.xml or FILE.xml.zst; - for standard output")
       ->type_name("FILE");
-  app->footer(fmt::format("\nExit status: 0; 64 for a combination that is not supported.\n\n{}\n"
-                          "Example:\n  spatialcert generate --collective hierarchical --op allreduce "
-                          "--ranks 64 --ranks-per-node 8 -o ar64.xml\n",
-                          supported_text()));
+  app->footer(
+      fmt::format("\nExit status: 0; 64 for a combination that is not supported.\n\n{}\n"
+                  "Example:\n  spatialcert generate --collective hierarchical --op allreduce "
+                  "--ranks 64 --ranks-per-node 8 -o ar64.xml\n",
+                  supported_text()));
   return {app, [options] { return generate(*options); }};
 }
 

@@ -1,7 +1,7 @@
 // spatialcert import msccl FILE -o PROGRAM
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
@@ -34,9 +34,12 @@ std::string options_of(const LoadedProgram& loaded) {
   std::string options =
       loaded.placement == ir::MscclPlacement::in_place ? "--placement in" : "--placement out";
   switch (loaded.transfers.mode) {
-    case ir::MscclTransfers::Mode::one_per_step: return options + " --transfers per-step";
-    case ir::MscclTransfers::Mode::one_per_chunk: return options + " --transfers per-chunk";
-    case ir::MscclTransfers::Mode::for_bytes: break;
+    case ir::MscclTransfers::Mode::one_per_step:
+      return options + " --transfers per-step";
+    case ir::MscclTransfers::Mode::one_per_chunk:
+      return options + " --transfers per-chunk";
+    case ir::MscclTransfers::Mode::for_bytes:
+      break;
   }
   return options + fmt::format(" --bytes {}", loaded.transfers.bytes);
 }
@@ -48,7 +51,9 @@ int run_import(const ImportCommand& command) {
     return kRefused;
   }
   if (!file->foreign) {
-    complain(ir::Refusal{command.path, 1, "", "an MSCCL algorithm (XML)", "something else"}.message() + '\n');
+    complain(
+        ir::Refusal{command.path, 1, "", "an MSCCL algorithm (XML)", "something else"}.message() +
+        '\n');
     return kRefused;
   }
   if (is_folder(command.output)) {
@@ -60,8 +65,9 @@ int run_import(const ImportCommand& command) {
     return 0;
   }
   if (file->programs.size() != 1) {
-    std::string text = fmt::format("{} holds {} programs; name one of them, or a folder (-o DIR/):",
-                                   command.path, file->programs.size());
+    std::string text =
+        fmt::format("{} holds {} programs; name one of them, or a folder (-o DIR/):", command.path,
+                    file->programs.size());
     for (const LoadedProgram& loaded : file->programs) {
       text += fmt::format("\n  {}  ({})", options_of(loaded), loaded.variant);
     }
@@ -80,15 +86,18 @@ Command declare_import(CLI::App& parent) {
   app->require_subcommand(1);
   CLI::App* msccl = app->add_subcommand("msccl", "An MSCCL algorithm (XML, optionally zstd)");
   msccl->add_option("FILE", options->path, "FILE.xml or FILE.xml.zst")->required();
-  msccl->add_option("-o,--output", options->output,
-                    "PROGRAM.json or PROGRAM.json.zst; a folder takes every variant as NAME.json")
+  msccl
+      ->add_option("-o,--output", options->output,
+                   "PROGRAM.json or PROGRAM.json.zst; a folder takes every variant as NAME.json")
       ->required()
       ->type_name("PROGRAM");
   add_import_options(*msccl, options->import);
   constexpr const char* kFooter =
-      "\nA file that allows several placements, or whose steps may be one transfer or several, is several\n"
+      "\nA file that allows several placements, or whose steps may be one transfer or several, is "
+      "several\n"
       "programs: choose one, or give a folder.\n\n"
-      "Exit status: 0; 3 if the file was refused; 64 if it holds several programs and -o is no folder.\n\n"
+      "Exit status: 0; 3 if the file was refused; 64 if it holds several programs and -o is no "
+      "folder.\n\n"
       "Example:\n  spatialcert import msccl ring.xml --placement out --bytes 1MiB -o ring.json\n";
   app->footer(kFooter);
   msccl->footer(kFooter);

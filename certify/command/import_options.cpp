@@ -1,8 +1,8 @@
 #include "certify/command/import_options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 
 #include "certify/command/command.hpp"
@@ -13,18 +13,19 @@ namespace spatialcert::command {
 
 void add_import_options(CLI::App& app, ImportOptions& options) {
   constexpr const char* kGroup = "Foreign files (MSCCL XML)";
-  CLI::Option* any = app.add_flag("--any-size", options.any_size,
-                                  "Every message size (default): small ones, where each step is one transfer, "
-                                  "and large ones, where each chunk is")
-                         ->group(kGroup);
+  CLI::Option* any =
+      app.add_flag("--any-size", options.any_size,
+                   "Every message size (default): small ones, where each step is one transfer, "
+                   "and large ones, where each chunk is")
+          ->group(kGroup);
   CLI::Option* bytes =
       app.add_option("--bytes", options.bytes, "One message size, e.g. 4096, 64KiB, 8MiB, 1GiB")
           ->type_name("SIZE")
           ->group(kGroup);
-  CLI::Option* transfers =
-      app.add_option("--transfers", options.transfers, "Only one transfer per step, or one per chunk")
-          ->check(CLI::IsMember({"per-step", "per-chunk"}))
-          ->group(kGroup);
+  CLI::Option* transfers = app.add_option("--transfers", options.transfers,
+                                          "Only one transfer per step, or one per chunk")
+                               ->check(CLI::IsMember({"per-step", "per-chunk"}))
+                               ->group(kGroup);
   bytes->excludes(any);
   transfers->excludes(any);
   transfers->excludes(bytes);
@@ -44,10 +45,14 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   if (text.starts_with(' ')) text.remove_prefix(1);
   int shift = 0;
-  if (text == "KiB") shift = 10;
-  else if (text == "MiB") shift = 20;
-  else if (text == "GiB") shift = 30;
-  else if (!text.empty() && text != "B" && text != "bytes") return std::nullopt;
+  if (text == "KiB")
+    shift = 10;
+  else if (text == "MiB")
+    shift = 20;
+  else if (text == "GiB")
+    shift = 30;
+  else if (!text.empty() && text != "B" && text != "bytes")
+    return std::nullopt;
   if (number > (UINT64_MAX >> shift)) return std::nullopt;
   return number << shift;
 }
@@ -60,8 +65,8 @@ ir::MscclOptions ImportOptions::msccl() const {
   if (!bytes.empty()) {
     const auto size = parse_bytes(bytes);
     if (!size) {
-      throw UsageError(fmt::format("--bytes: expected a positive size such as 4096, 64KiB or 8MiB, found {}",
-                                   bytes));
+      throw UsageError(fmt::format(
+          "--bytes: expected a positive size such as 4096, 64KiB or 8MiB, found {}", bytes));
     }
     result.transfers = {ir::MscclTransfers::Mode::for_bytes, *size};
   } else if (transfers == "per-step") {

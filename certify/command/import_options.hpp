@@ -44,7 +44,8 @@ struct LoadedProgram {
 struct LoadedFile {
   std::string path;
   std::vector<LoadedProgram> programs;  ///< one; several for foreign files with variants
-  /// Of foreign files: what they say of themselves, and their text, from which other variants are made.
+  /// Of foreign files: what they say of themselves, and their text, from which other variants are
+  /// made.
   std::optional<ir::MscclSummary> foreign;
   std::string text;
 };

@@ -1,7 +1,7 @@
 // The spatialcert command: parses the command line and hands over to one command.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <iterator>
@@ -32,8 +32,9 @@ Examples:
 )";
 
 int run(int argc, char** argv) {
-  CLI::App app{"Certifies composed programs of multi-chip spatial accelerators before they are uploaded.",
-               "spatialcert"};
+  CLI::App app{
+      "Certifies composed programs of multi-chip spatial accelerators before they are uploaded.",
+      "spatialcert"};
   app.set_version_flag("--version",
                        fmt::format("spatialcert {}\nz3 {}", spatialcert::certify::tool_version(),
                                    spatialcert::certify::solver_version()));

@@ -6,8 +6,8 @@
 namespace spatialcert::command {
 namespace {
 
-/// Does one play of the token game finish? In a marked graph every play does if one does. Nothing if the
-/// program cannot be made or is too large.
+/// Does one play of the token game finish? In a marked graph every play does if one does. Nothing
+/// if the program cannot be made or is too large.
 std::optional<bool> finishes(const LoadedFile& file, ir::MscclPlacement placement,
                              ir::MscclRuntime runtime, std::uint32_t chunks_per_transfer) {
   const auto variant = ir::import_msccl_with_transfers(file.text, file.path, placement, runtime,

@@ -10,7 +10,8 @@
 
 namespace spatialcert::command {
 
-/// Tasks must not throw. The destructor drops the tasks that nobody has begun and waits for the others.
+/// Tasks must not throw. The destructor drops the tasks that nobody has begun and waits for the
+/// others.
 class Pool {
  public:
   explicit Pool(unsigned threads);

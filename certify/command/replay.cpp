@@ -1,7 +1,7 @@
 // spatialcert replay PROGRAM CEX.json
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "certify/command/command.hpp"
@@ -19,8 +19,8 @@ struct ReplayOptions {
   ImportOptions import;
 };
 
-/// The program of the file that the counterexample was made for; the first if it is none of several, so
-/// that reading refuses by digest.
+/// The program of the file that the counterexample was made for; the first if it is none of
+/// several, so that reading refuses by digest.
 const ir::Program& program_for(const LoadedFile& file, const std::string& digest) {
   for (const LoadedProgram& loaded : file.programs) {
     if (ir::to_hex(ir::digest(loaded.program)) == digest) return loaded.program;
@@ -66,7 +66,8 @@ Command declare_replay(CLI::App& parent) {
       ->required();
   add_import_options(*app, options->import);
   app->footer(
-      "\nExit status: 0 reproduced, 1 not reproduced, 3 if a file was refused or the counterexample\n"
+      "\nExit status: 0 reproduced, 1 not reproduced, 3 if a file was refused or the "
+      "counterexample\n"
       "belongs to another program.\n\n"
       "Example:\n  spatialcert certify --cex found model.json\n"
       "  spatialcert replay model.json found/model.ordering.json\n");

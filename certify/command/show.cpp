@@ -1,7 +1,7 @@
 // spatialcert show PROGRAM
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "certify/command/command.hpp"
@@ -37,8 +37,9 @@ Command declare_show(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("show", "Print a program readably");
   app->add_option("PROGRAM", options->path, "A program, or a foreign file")->required();
   add_import_options(*app, options->import);
-  app->footer("\nExit status: 0; 3 if the file was refused.\n\n"
-              "Example:\n  spatialcert show model.json.zst\n");
+  app->footer(
+      "\nExit status: 0; 3 if the file was refused.\n\n"
+      "Example:\n  spatialcert show model.json.zst\n");
   return {app, [options] { return show(*options); }};
 }
 

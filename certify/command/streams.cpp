@@ -34,7 +34,8 @@ void complain(std::string_view text) {
 void prepare_streams() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) != -1) continue;
-    // The lowest free descriptor is this one. Opened for reading: writing to it still fails, as it should.
+    // The lowest free descriptor is this one. Opened for reading: writing to it still fails, as it
+    // should.
     const int opened = ::open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY);
     if (opened != descriptor) throw OutputError("the standard streams could not be opened");
   }

@@ -44,7 +44,8 @@ std::optional<Counterexample> faulty_play(const Subject& subject, const ir::Unro
   const ir::TokenGame game(*subject.program, unrolled);
   ir::FreePlay play = ir::play_freely(game, seed);
   if (!play.result.fault) return std::nullopt;
-  ir::append_step(play.schedule, ir::ProgramId(unrolled.program[play.result.fault->transition.value()]));
+  ir::append_step(play.schedule,
+                  ir::ProgramId(unrolled.program[play.result.fault->transition.value()]));
   return fault_in(*subject.program, unrolled, play.schedule);
 }
 
@@ -53,18 +54,22 @@ std::optional<Counterexample> faulty_persistent_play(const Subject& subject) {
   for (std::uint32_t iterations = 16; iterations <= 4096; iterations *= 16) {
     const auto unrolled = ir::unroll(*subject.program, iterations, 4'000'000);
     if (!std::holds_alternative<ir::Unrolled>(unrolled)) return std::nullopt;
-    if (auto found = faulty_play(subject, std::get<ir::Unrolled>(unrolled), std::nullopt)) return found;
+    if (auto found = faulty_play(subject, std::get<ir::Unrolled>(unrolled), std::nullopt))
+      return found;
   }
   return std::nullopt;
 }
 
 /// The play that performs what comes before `t`, then `t`.
-std::optional<Counterexample> fault_at(const Subject& subject, const std::vector<std::uint32_t>& position,
+std::optional<Counterexample> fault_at(const Subject& subject,
+                                       const std::vector<std::uint32_t>& position,
                                        ir::TransitionId t) {
-  return fault_in(*subject.program, subject.stretch, schedule_of(subject, position, causal_past(subject, {t.value()}, true)));
+  return fault_in(*subject.program, subject.stretch,
+                  schedule_of(subject, position, causal_past(subject, {t.value()}, true)));
 }
 
-std::optional<Counterexample> region_fault(const Subject& subject, const std::vector<std::uint32_t>& position) {
+std::optional<Counterexample> region_fault(const Subject& subject,
+                                           const std::vector<std::uint32_t>& position) {
   const ir::AccessFault& fault = subject.accesses.faults.front();
   Counterexample c;
   c.kind = Kind::misuse;
@@ -80,16 +85,19 @@ std::optional<Counterexample> region_fault(const Subject& subject, const std::ve
 }
 
 /// Z3: is there a reachable state in which the semaphore exceeds its maximum?
-std::variant<std::monostate, Counterexample, Unknown> ask(const Subject& subject, const std::vector<std::uint32_t>& position,
-                                                          std::uint32_t semaphore, smt::Session& session) {
+std::variant<std::monostate, Counterexample, Unknown> ask(
+    const Subject& subject, const std::vector<std::uint32_t>& position, std::uint32_t semaphore,
+    smt::Session& session) {
   const ir::Semaphore& s = subject.program->semaphores[semaphore];
   if (subject.stretch.transitions() > kQueryLimit) {
-    return Unknown{fmt::format("semaphore {} may exceed its maximum, and the program is too large for one query", s.name)};
+    return Unknown{fmt::format(
+        "semaphore {} may exceed its maximum, and the program is too large for one query", s.name)};
   }
   std::vector<std::uint32_t> events;
   for (std::uint32_t t = 0; t < subject.stretch.transitions(); ++t) {
     const ir::Op& op = subject.stretch.op_of(*subject.program, ir::TransitionId(t));
-    if ((op.code == ir::OpCode::post || op.code == ir::OpCode::wait) && op.object == semaphore) events.push_back(t);
+    if ((op.code == ir::OpCode::post || op.code == ir::OpCode::wait) && op.object == semaphore)
+      events.push_back(t);
   }
   smt::Query query = session.query(smt::Logic::linear);
   Scope scope;
@@ -104,38 +112,48 @@ std::variant<std::monostate, Counterexample, Unknown> ask(const Subject& subject
   }
   query.require(query.less(query.constant(s.maximum), query.sum(sum)));
   const smt::Answer answer = session.solve(query);
-  if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return Unknown{undecided->reason};
+  if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
+    return Unknown{undecided->reason};
   if (std::holds_alternative<smt::Impossible>(answer)) return std::monostate{};
   std::vector<std::uint32_t> performed;
   for (const std::uint32_t t : events) {
     if (query.truth(done.of(t))) performed.push_back(t);
   }
-  auto found = fault_in(*subject.program, subject.stretch, schedule_of(subject, position, causal_past(subject, performed, true)));
+  auto found = fault_in(*subject.program, subject.stretch,
+                        schedule_of(subject, position, causal_past(subject, performed, true)));
   if (found) return std::move(*found);
-  return Unknown{fmt::format("semaphore {} may exceed its maximum, but no schedule was found in which it does", s.name)};
+  return Unknown{fmt::format(
+      "semaphore {} may exceed its maximum, but no schedule was found in which it does", s.name)};
 }
 
 }  // namespace
 
-Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session) {
-  if (auto found = faulty_play(subject, subject.stretch, std::nullopt)) return Refuted{std::move(*found)};
+Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+                      smt::Session& session) {
+  if (auto found = faulty_play(subject, subject.stretch, std::nullopt))
+    return Refuted{std::move(*found)};
   if (!subject.net.exact()) {
     if (subject.persistent()) {
       if (auto found = faulty_persistent_play(subject)) return Refuted{std::move(*found)};
     }
-    for (std::uint64_t seed = 1; seed <= kSeeds && subject.stretch.transitions() < kQueryLimit; ++seed) {
-      if (auto found = faulty_play(subject, subject.stretch, seed)) return Refuted{std::move(*found)};
+    for (std::uint64_t seed = 1; seed <= kSeeds && subject.stretch.transitions() < kQueryLimit;
+         ++seed) {
+      if (auto found = faulty_play(subject, subject.stretch, seed))
+        return Refuted{std::move(*found)};
     }
     return Unknown{issue_text(subject, subject.net.issues.front())};
   }
   if (position.empty()) return Unknown{"the net has a token-free cycle"};
   if (const auto misuse = window_misuse(subject)) {
-    if (auto found = fault_at(subject, position, misuse->transition)) return Refuted{std::move(*found)};
+    if (auto found = fault_at(subject, position, misuse->transition))
+      return Refuted{std::move(*found)};
     return Unknown{"a window is left by an op that no play reached"};
   }
   if (!subject.accesses.faults.empty()) return Refuted{*region_fault(subject, position)};
-  if (subject.accesses.limit) return Unknown{"the accesses of the program exceed the limit of the analysis"};
-  for (const ir::SemaphoreBound& bound : ir::semaphore_bounds(*subject.program, subject.one, subject.net)) {
+  if (subject.accesses.limit)
+    return Unknown{"the accesses of the program exceed the limit of the analysis"};
+  for (const ir::SemaphoreBound& bound :
+       ir::semaphore_bounds(*subject.program, subject.one, subject.net)) {
     auto answer = ask(subject, position, bound.semaphore.value(), session);
     if (auto* found = std::get_if<Counterexample>(&answer)) return Refuted{std::move(*found)};
     if (auto* unknown = std::get_if<Unknown>(&answer)) return *unknown;
@@ -144,7 +162,8 @@ Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& 
     if (subject.persistent()) {
       if (auto found = faulty_persistent_play(subject)) return Refuted{std::move(*found)};
     }
-    return Unknown{fmt::format("the maximum of semaphore {} holds, but only by more than prefix sums show", s.name)};
+    return Unknown{fmt::format(
+        "the maximum of semaphore {} holds, but only by more than prefix sums show", s.name)};
   }
   return Proved<Witness>{};
 }

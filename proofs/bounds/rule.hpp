@@ -1,13 +1,15 @@
-// bounds: no semaphore passes its maximum, no op leaves its FIFO window, no region leaves its object.
+// bounds: no semaphore passes its maximum, no op leaves its FIFO window, no region leaves its
+// object.
 //
-// Premises: per engine program, pages pushed, popped and touched lie in the window its own reserves and fronts
-// have opened; every resolved region lies in its object; for every semaphore, initial value plus all posts stays
-// within the maximum, or the largest value that known order allows does (ir/counter_bounds.hpp).
-// Conclusion: the token game meets no overflow and no misuse. FIFOs cannot overflow: a push stays in a window that
-// a reserve found free.
+// Premises: per engine program, pages pushed, popped and touched lie in the window its own reserves
+// and fronts have opened; every resolved region lies in its object; for every semaphore, initial
+// value plus all posts stays within the maximum, or the largest value that known order allows does
+// (ir/counter_bounds.hpp). Conclusion: the token game meets no overflow and no misuse. FIFOs cannot
+// overflow: a push stays in a window that a reserve found free.
 //
-// The windows depend on one engine program only, so they are the same in every schedule. Z3 is asked, for every
-// semaphore whose posts alone exceed the maximum, for a reachable state in which its value does.
+// The windows depend on one engine program only, so they are the same in every schedule. Z3 is
+// asked, for every semaphore whose posts alone exceed the maximum, for a reachable state in which
+// its value does.
 #pragma once
 
 #include <optional>
@@ -23,7 +25,8 @@ namespace spatialcert::proofs::bounds {
 /// All facts are recomputed from the net.
 struct Witness {};
 
-[[nodiscard]] Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+[[nodiscard]] Search<Witness> prove(const Subject& subject,
+                                    const std::vector<std::uint32_t>& position,
                                     smt::Session& session);
 [[nodiscard]] Check check(const Subject& subject, const Witness& witness);
 

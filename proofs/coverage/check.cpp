@@ -15,12 +15,20 @@ Witness count_ops(const ir::Program& program) {
         case ir::OpCode::wait:
         case ir::OpCode::await:
         case ir::OpCode::reserve:
-        case ir::OpCode::front: ++w.tests; break;
+        case ir::OpCode::front:
+          ++w.tests;
+          break;
         case ir::OpCode::post:
         case ir::OpCode::push:
-        case ir::OpCode::pop: ++w.supplies; break;
-        case ir::OpCode::run: ++w.runs; break;
-        case ir::OpCode::repeat: ++w.loops; break;
+        case ir::OpCode::pop:
+          ++w.supplies;
+          break;
+        case ir::OpCode::run:
+          ++w.runs;
+          break;
+        case ir::OpCode::repeat:
+          ++w.loops;
+          break;
       }
     }
   }
@@ -32,7 +40,9 @@ bool spans_cover(const ir::Program& program) {
   for (const ir::EngineProgram& p : program.programs) {
     std::uint32_t at = 0;
     for (const ir::Span& span : p.spans) {
-      if (span.begin != at || span.end < span.begin || span.section.valid() == span.boundary.valid()) return false;
+      if (span.begin != at || span.end < span.begin ||
+          span.section.valid() == span.boundary.valid())
+        return false;
       at = span.end;
     }
     if (at != p.ops.size()) return false;
@@ -40,12 +50,14 @@ bool spans_cover(const ir::Program& program) {
   return true;
 }
 
-/// Ops inside loops that run zero times, or in loops of loops that do, have no instance and no obligation.
+/// Ops inside loops that run zero times, or in loops of loops that do, have no instance and no
+/// obligation.
 bool every_op_has_an_instance(const Subject& subject) {
   for (std::uint32_t p = 0; p < subject.program->programs.size(); ++p) {
     const auto& ops = subject.program->programs[p].ops;
     std::vector<char> seen(ops.size(), 0);
-    for (std::uint32_t t = subject.one.begin[p]; t < subject.one.begin[p + 1]; ++t) seen[subject.one.op[t]] = 1;
+    for (std::uint32_t t = subject.one.begin[p]; t < subject.one.begin[p + 1]; ++t)
+      seen[subject.one.op[t]] = 1;
     for (std::size_t i = 0; i < ops.size(); ++i) {
       if (ops[i].code != ir::OpCode::repeat && seen[i] == 0) return false;
     }
@@ -59,11 +71,14 @@ std::optional<std::string> uncovered(const Subject& subject) {
   const ir::Program& program = *subject.program;
   if (subject.one.transitions() == 0) return "the program has no ops";
   if (program.sections.size() > 1) {
-    return fmt::format("the program has {} sections, which needs the rules boundary and isolation", program.sections.size());
+    return fmt::format("the program has {} sections, which needs the rules boundary and isolation",
+                       program.sections.size());
   }
   if (!program.boundaries.empty()) return "boundaries need the rules boundary and isolation";
   for (const ir::Tensor& t : program.tensors) {
-    if (t.owner) return fmt::format("tensor {} is owned by chip {}, which needs the rule shard", t.name, *t.owner);
+    if (t.owner)
+      return fmt::format("tensor {} is owned by chip {}, which needs the rule shard", t.name,
+                         *t.owner);
   }
   for (const ir::Buffer& b : program.buffers) {
     if (b.view && program.buffers[b.view->base.value()].kind == ir::BufferKind::fifo) {
@@ -79,7 +94,8 @@ std::optional<std::string> uncovered(const Subject& subject) {
 Check check(const Subject& subject, const Witness& witness) {
   if (const auto what = uncovered(subject)) return Rejected{Rejected::Reason::uncovered, *what};
   const Witness w = count_ops(*subject.program);
-  if (w.tests != witness.tests || w.supplies != witness.supplies || w.runs != witness.runs || w.loops != witness.loops) {
+  if (w.tests != witness.tests || w.supplies != witness.supplies || w.runs != witness.runs ||
+      w.loops != witness.loops) {
     return Rejected{Rejected::Reason::wrong_size, "the counts of ops"};
   }
   return Accepted{w.tests + w.supplies + w.runs + w.loops};

@@ -3,8 +3,8 @@
 
 namespace spatialcert::proofs::coverage {
 
-/// Counting needs no solver: what is not covered is a matter of the text. The counts are the witness, and the check
-/// makes its own.
+/// Counting needs no solver: what is not covered is a matter of the text. The counts are the
+/// witness, and the check makes its own.
 Search<Witness> prove(const Subject& subject, smt::Session&) {
   if (auto what = uncovered(subject)) return Unknown{std::move(*what)};
   Witness w;

@@ -11,20 +11,30 @@ using Declared = std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>
 
 Declared declared_edges(const ir::Program& program) {
   Declared out(program.buffers.size());
-  for (const ir::Edge& e : program.edges) out[e.buffer.value()].emplace_back(e.consumer.value(), e.producer.value());
+  for (const ir::Edge& e : program.edges)
+    out[e.buffer.value()].emplace_back(e.consumer.value(), e.producer.value());
   return out;
 }
 
 class SourceVisitor final : public ordering::NeighbourVisitor {
  public:
-  explicit SourceVisitor(const Subject& subject) : subject_(subject), declared_(declared_edges(*subject.program)) {}
+  explicit SourceVisitor(const Subject& subject)
+      : subject_(subject), declared_(declared_edges(*subject.program)) {}
 
   void on_read(std::uint32_t read, std::uint32_t segment, std::uint32_t writer) override {
     ++out.reads;
-    const bool defined = writer != ordering::kNoAccess || subject_.accesses.segments[segment].init != ir::Init::undefined;
+    const ir::Region& region =
+        subject_.program->accesses[subject_.accesses.accesses[read].access].region;
+    const bool written = writer != ordering::kNoAccess;
+    const bool defined =
+        written ? outlives(*subject_.program, subject_.stretch, region, transition(writer),
+                           transition(read))
+                : subject_.accesses.segments[segment].init != ir::Init::undefined &&
+                      outlives_start(*subject_.program, subject_.stretch, region, transition(read));
     if (!defined) return report(Rejected::Reason::undefined_read, read, segment, writer);
     if (writer != ordering::kNoAccess) need(writer, read);
-    if (!producer_is_declared(read, writer)) report(Rejected::Reason::wrong_producer, read, segment, writer);
+    if (!producer_is_declared(read, writer))
+      report(Rejected::Reason::wrong_producer, read, segment, writer);
   }
   void on_write(std::uint32_t, std::uint32_t, std::uint32_t) override {}
 
@@ -44,11 +54,14 @@ class SourceVisitor final : public ordering::NeighbourVisitor {
     if (out.needed.empty() || out.needed.back() != std::pair(w, r)) out.needed.emplace_back(w, r);
   }
 
-  /// No edge declared for the consumer: nothing to compare with. Otherwise the writer must be one of the producers; the
-  /// initial contents are nobody's product, except in the first iteration of a persistent program.
+  /// No edge declared for the consumer: nothing to compare with. Otherwise the writer must be one
+  /// of the producers; the initial contents are nobody's product, except in the first iteration of
+  /// a persistent program.
   bool producer_is_declared(std::uint32_t read, std::uint32_t writer) {
-    const ir::Region& region = subject_.program->accesses[subject_.accesses.accesses[read].access].region;
-    if (region.kind == ir::RegionKind::tensor || declared_[region.object].empty()) return ++out.undeclared, true;
+    const ir::Region& region =
+        subject_.program->accesses[subject_.accesses.accesses[read].access].region;
+    if (region.kind == ir::RegionKind::tensor || declared_[region.object].empty())
+      return ++out.undeclared, true;
     bool any = false;
     for (const auto& [consumer, producer] : declared_[region.object]) {
       if (consumer != stage(read)) continue;
@@ -63,7 +76,8 @@ class SourceVisitor final : public ordering::NeighbourVisitor {
     return stages[stage(read)].section != stages[stage(writer)].section;
   }
 
-  void report(Rejected::Reason reason, std::uint32_t read, std::uint32_t segment, std::uint32_t writer) {
+  void report(Rejected::Reason reason, std::uint32_t read, std::uint32_t segment,
+              std::uint32_t writer) {
     if (!out.bad) out.bad = BadRead{reason, read, segment, writer};
   }
 
@@ -88,7 +102,8 @@ Check check(const Subject& subject, const Witness&) {
     return Rejected{Rejected::Reason::missing_obligation, "the accesses cannot be put in order"};
   }
   if (!subject.net.exact()) {
-    return Rejected{Rejected::Reason::inexact_test, issue_text(subject, subject.net.issues.front())};
+    return Rejected{Rejected::Reason::inexact_test,
+                    issue_text(subject, subject.net.issues.front())};
   }
   const Sources found = sources(subject, *position);
   if (found.bad) {

@@ -8,11 +8,13 @@
 namespace spatialcert::proofs::flow {
 namespace {
 
-Counterexample bad_read(const Subject& subject, const std::vector<std::uint32_t>& position, const BadRead& bad) {
+Counterexample bad_read(const Subject& subject, const std::vector<std::uint32_t>& position,
+                        const BadRead& bad) {
   const ir::ResolvedAccess& read = subject.accesses.accesses[bad.read];
   const ir::Segment& segment = subject.accesses.segments[bad.segment];
   Counterexample c;
-  c.kind = bad.reason == Rejected::Reason::undefined_read ? Kind::undefined_read : Kind::wrong_producer;
+  c.kind =
+      bad.reason == Rejected::Reason::undefined_read ? Kind::undefined_read : Kind::wrong_producer;
   c.iterations = subject.stretch.iterations;
   c.accesses = {{read.transition, read.access}};
   if (bad.writer != ordering::kNoAccess) {

@@ -1,13 +1,14 @@
-// flow: every location that is read was written before or has declared contents, and the write that a read sees
-// belongs to a declared producer.
+// flow: every location that is read was written before or has declared contents, and the write that
+// a read sees belongs to a declared producer.
 //
-// Premises: `ordering` and `liveness`, so that which write a read sees is the same in every schedule; along one
-// linear extension, every segment read has an earlier write or an init; where edges are declared for (buffer,
-// consumer stage), the writer's stage is one of their producers, within a section.
-// Conclusion: no schedule reads undefined contents, and no read sees another stage's value.
+// Premises: `ordering` and `liveness`, so that which write a read sees is the same in every
+// schedule; along one linear extension, every segment read has an earlier write or an init; where
+// edges are declared for (buffer, consumer stage), the writer's stage is one of their producers,
+// within a section. Conclusion: no schedule reads undefined contents, and no read sees another
+// stage's value.
 //
-// Z3 is asked for a reachable state in which a read was performed and the write it needs was not. Reads for which
-// no edge is declared are checked for definedness only; the report counts them.
+// Z3 is asked for a reachable state in which a read was performed and the write it needs was not.
+// Reads for which no edge is declared are checked for definedness only; the report counts them.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +35,11 @@ struct BadRead {
 };
 
 struct Sources {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> needed;  ///< (writer, reader) transitions, other programs
-  std::optional<BadRead> bad;       ///< the first in the order of the extension
-  std::uint64_t reads = 0;          ///< segments read
-  std::uint64_t undeclared = 0;     ///< of them, without a declared edge
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      needed;                    ///< (writer, reader) transitions, other programs
+  std::optional<BadRead> bad;    ///< the first in the order of the extension
+  std::uint64_t reads = 0;       ///< segments read
+  std::uint64_t undeclared = 0;  ///< of them, without a declared edge
 };
 [[nodiscard]] Sources sources(const Subject& subject, const std::vector<std::uint32_t>& position);
 
@@ -46,7 +48,8 @@ struct Found {
   std::uint64_t undeclared = 0;
 };
 [[nodiscard]] Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
-                          const std::vector<ordering::ExaminedPair>& ordered, smt::Session& session);
+                          const std::vector<ordering::ExaminedPair>& ordered,
+                          smt::Session& session);
 [[nodiscard]] Check check(const Subject& subject, const Witness& witness);
 
 }  // namespace spatialcert::proofs::flow

@@ -15,7 +15,10 @@ constexpr std::uint64_t kSearchLimit = 300'000'000;
 class CycleSearch {
  public:
   explicit CycleSearch(const Subject& subject)
-      : subject_(subject), u_(subject.one), out_(token_free(subject)), component_(u_.transitions()) {}
+      : subject_(subject),
+        u_(subject.one),
+        out_(token_free(subject)),
+        component_(u_.transitions()) {}
 
   std::vector<std::uint32_t> run() {
     components();
@@ -60,7 +63,8 @@ class CycleSearch {
     for (const std::uint32_t c : component_) ++size_[c];
   }
 
-  /// Shortest way from `start` back to itself inside its component; replaces `best` if it is shorter.
+  /// Shortest way from `start` back to itself inside its component; replaces `best` if it is
+  /// shorter.
   void from(std::uint32_t start, std::vector<std::uint32_t>& best) {
     constexpr auto kFar = std::numeric_limits<Cost>::max();
     if (cost_.empty()) {
@@ -100,7 +104,8 @@ class CycleSearch {
     if (same_program(t, t + 1)) reach(t, t + 1, -1, cost + 1);
     for (const std::uint32_t p : out_.out_of(t)) {
       ++work_;
-      if (subject_.net.places[p].tokens == 0) reach(t, subject_.net.places[p].to.value(), p, cost + kHandoff);
+      if (subject_.net.places[p].tokens == 0)
+        reach(t, subject_.net.places[p].to.value(), p, cost + kHandoff);
     }
   }
 
@@ -129,16 +134,20 @@ class CycleSearch {
 /// The counter that `op` raises, if any.
 std::optional<ir::CounterId> raised_by(const ir::Counters& counters, const ir::Op& op) {
   switch (op.code) {
-    case ir::OpCode::post: return counters.of(ir::SemaphoreId(op.object));
-    case ir::OpCode::push: return counters.filled(ir::BufferId(op.object));
-    case ir::OpCode::pop: return counters.free(ir::BufferId(op.object));
-    default: return std::nullopt;
+    case ir::OpCode::post:
+      return counters.of(ir::SemaphoreId(op.object));
+    case ir::OpCode::push:
+      return counters.filled(ir::BufferId(op.object));
+    case ir::OpCode::pop:
+      return counters.free(ir::BufferId(op.object));
+    default:
+      return std::nullopt;
   }
 }
 
 /// The first op still to come, of another program, that raises `counter`.
-ir::TransitionId next_supplier(const ir::TokenGame& game, const ir::PlayState& state, std::uint32_t waiter,
-                               ir::CounterId counter) {
+ir::TransitionId next_supplier(const ir::TokenGame& game, const ir::PlayState& state,
+                               std::uint32_t waiter, ir::CounterId counter) {
   const ir::Unrolled& u = game.unrolled();
   for (std::uint32_t p = 0; p < state.next.size(); ++p) {
     if (p == waiter) continue;
@@ -153,9 +162,12 @@ ir::TransitionId next_supplier(const ir::TokenGame& game, const ir::PlayState& s
 
 }  // namespace
 
-std::vector<std::uint32_t> shortest_cycle(const Subject& subject) { return CycleSearch(subject).run(); }
+std::vector<std::uint32_t> shortest_cycle(const Subject& subject) {
+  return CycleSearch(subject).run();
+}
 
-std::vector<WaitLink> cycle_chain(const Subject& subject, const std::vector<std::uint32_t>& places) {
+std::vector<WaitLink> cycle_chain(const Subject& subject,
+                                  const std::vector<std::uint32_t>& places) {
   std::vector<WaitLink> chain;
   for (const std::uint32_t index : places) {
     const ir::Place& place = subject.net.places[index];

@@ -10,15 +10,18 @@
 
 namespace spatialcert::proofs::liveness {
 
-/// A token-free cycle with the fewest hand-offs, among those the fewest ops, as indices of net places in the order
-/// of waiting: each place's `from` stands after the next one's `to`. Empty if there is none.
+/// A token-free cycle with the fewest hand-offs, among those the fewest ops, as indices of net
+/// places in the order of waiting: each place's `from` stands after the next one's `to`. Empty if
+/// there is none.
 [[nodiscard]] std::vector<std::uint32_t> shortest_cycle(const Subject& subject);
 
 /// The cycle as a chain of waits.
-[[nodiscard]] std::vector<WaitLink> cycle_chain(const Subject& subject, const std::vector<std::uint32_t>& places);
+[[nodiscard]] std::vector<WaitLink> cycle_chain(const Subject& subject,
+                                                const std::vector<std::uint32_t>& places);
 
-/// Who waits for whom in a state in which nobody can step: follows, from the first blocked program, the next
-/// op that would raise what it waits for, until a circle closes or nobody is left to raise it.
+/// Who waits for whom in a state in which nobody can step: follows, from the first blocked program,
+/// the next op that would raise what it waits for, until a circle closes or nobody is left to raise
+/// it.
 struct StuckChain {
   std::vector<WaitLink> links;
   bool circle = false;

@@ -11,14 +11,16 @@
 namespace spatialcert::proofs::liveness {
 namespace {
 
-/// Tests that one query takes. Z3's difference logic is quadratic in practice, blocks of this size are not.
+/// Tests that one query takes. Z3's difference logic is quadratic in practice, blocks of this size
+/// are not.
 constexpr std::size_t kBlock = 800;
 /// Seeds tried on a program outside the class, and its size up to which they are.
 constexpr std::uint64_t kSeeds = 64;
 constexpr std::uint32_t kSeedLimit = 200'000;
 
-/// The token-free part of the net with runs of ops joined to their head: the first op of an engine program, or a
-/// test with a token-free place. A cycle enters a run only at its head, so the heads carry all potentials.
+/// The token-free part of the net with runs of ops joined to their head: the first op of an engine
+/// program, or a test with a token-free place. A cycle enters a run only at its head, so the heads
+/// carry all potentials.
 class Heads {
  public:
   explicit Heads(const Subject& subject) : u_(subject.one), head_(u_.transitions()) {
@@ -59,17 +61,48 @@ std::vector<Constraint> constraints(const Subject& subject, const Heads& heads) 
   }
   for (const ir::Place& p : subject.net.places) {
     if (p.tokens != 0) continue;
-    out.push_back({heads.of(p.from.value()), heads.of(p.to.value()), heads.behind(p.from.value()) + 1});
+    out.push_back(
+        {heads.of(p.from.value()), heads.of(p.to.value()), heads.behind(p.from.value()) + 1});
   }
   return out;
 }
 
-/// Blocks of heads such that no constraint leads into an earlier block; one block if the net is small, or if a
-/// cycle leaves no such order.
+constexpr std::uint32_t kNoBlock = 0xffffffffU;
+
+/// The heads that a topological order leaves over both ways: on a cycle, or between two. They are
+/// one block, and the others none: a net with a cycle is refuted by a part of it.
+void only_cycles(const std::vector<Constraint>& all, std::vector<std::uint32_t>& block) {
+  for (const bool forward : {true, false}) {
+    std::vector<std::uint32_t> degree(block.size(), 0), begin(block.size() + 1, 0),
+        next(all.size()), gone;
+    const auto source = [&](const Constraint& c) { return forward ? c.from : c.to; };
+    const auto target = [&](const Constraint& c) { return forward ? c.to : c.from; };
+    for (const Constraint& c : all) {
+      ++degree[target(c)];
+      ++begin[source(c) + 1];
+    }
+    for (std::size_t h = 0; h < block.size(); ++h) begin[h + 1] += begin[h];
+    auto at = begin;
+    for (const Constraint& c : all) next[at[source(c)]++] = target(c);
+    for (std::uint32_t h = 0; h < block.size(); ++h) {
+      if (degree[h] == 0) gone.push_back(h);
+    }
+    for (std::size_t i = 0; i < gone.size(); ++i) {
+      block[gone[i]] = kNoBlock;
+      for (std::uint32_t e = begin[gone[i]]; e < begin[gone[i] + 1]; ++e) {
+        if (--degree[next[e]] == 0) gone.push_back(next[e]);
+      }
+    }
+  }
+}
+
+/// Blocks of heads such that no constraint leads into an earlier block; one block if the net is
+/// small.
 std::vector<std::uint32_t> blocks(const Heads& heads, const std::vector<Constraint>& all) {
   std::vector<std::uint32_t> block(heads.size(), 0);
   if (heads.size() <= kBlock) return block;
-  std::vector<std::uint32_t> missing(heads.size(), 0), order, begin(heads.size() + 1, 0), out(all.size());
+  std::vector<std::uint32_t> missing(heads.size(), 0), order, begin(heads.size() + 1, 0),
+      out(all.size());
   for (const Constraint& c : all) {
     ++missing[c.to];
     ++begin[c.from + 1];
@@ -86,16 +119,25 @@ std::vector<std::uint32_t> blocks(const Heads& heads, const std::vector<Constrai
       if (--missing[out[e]] == 0) order.push_back(out[e]);
     }
   }
-  if (order.size() != heads.size()) std::fill(block.begin(), block.end(), 0);
+  if (order.size() != heads.size()) {
+    std::fill(block.begin(), block.end(), 0);
+    only_cycles(all, block);
+  }
   return block;
 }
 
 class Potentials {
  public:
   Potentials(const Subject& subject, smt::Session& session)
-      : subject_(subject), session_(session), heads_(subject), all_(constraints(subject, heads_)),
-        block_(blocks(heads_, all_)), potential_(heads_.size(), 0) {
-    for (const std::uint32_t b : block_) blocks_ = std::max(blocks_, b + 1);
+      : subject_(subject),
+        session_(session),
+        heads_(subject),
+        all_(constraints(subject, heads_)),
+        block_(blocks(heads_, all_)),
+        potential_(heads_.size(), 0) {
+    for (const std::uint32_t b : block_) {
+      if (b != kNoBlock) blocks_ = std::max(blocks_, b + 1);
+    }
   }
 
   [[nodiscard]] std::uint32_t block_count() const { return blocks_; }
@@ -103,12 +145,15 @@ class Potentials {
   /// Asks Z3 block by block; the potentials of a block lie above those of all earlier ones.
   smt::Answer solve() {
     std::vector<std::vector<std::uint32_t>> members(blocks_);
-    for (std::uint32_t h = 0; h < heads_.size(); ++h) members[block_[h]].push_back(h);
+    for (std::uint32_t h = 0; h < heads_.size(); ++h) {
+      if (block_[h] != kNoBlock) members[block_[h]].push_back(h);
+    }
     std::vector<std::vector<Constraint>> inside(blocks_);
     std::int64_t widest = 1;
     for (const Constraint& c : all_) {
       widest = std::max(widest, c.gap);
-      if (block_[c.from] == block_[c.to]) inside[block_[c.to]].push_back(c);
+      if (block_[c.from] == block_[c.to] && block_[c.to] != kNoBlock)
+        inside[block_[c.to]].push_back(c);
     }
     std::int64_t base = 0;
     for (std::uint32_t b = 0; b < blocks_; ++b) {
@@ -129,8 +174,8 @@ class Potentials {
   }
 
  private:
-  smt::Answer solve_block(const std::vector<std::uint32_t>& members, const std::vector<Constraint>& inside,
-                          std::int64_t base) {
+  smt::Answer solve_block(const std::vector<std::uint32_t>& members,
+                          const std::vector<Constraint>& inside, std::int64_t base) {
     smt::Query query = session_.query(smt::Logic::difference);
     std::vector<smt::Term> terms;
     for (const std::uint32_t h : members) {
@@ -139,7 +184,8 @@ class Potentials {
       terms.push_back(query.integer(fmt::format("r{}", heads_.transition(h))));
     }
     for (const Constraint& c : inside) {
-      query.require(query.at_most(query.constant(c.gap), query.minus(terms[number_[c.to]], terms[number_[c.from]])));
+      query.require(query.at_most(query.constant(c.gap),
+                                  query.minus(terms[number_[c.to]], terms[number_[c.from]])));
     }
     const smt::Answer answer = session_.solve(query);
     if (!std::holds_alternative<smt::Satisfied>(answer)) return answer;
@@ -161,8 +207,8 @@ class Potentials {
   std::vector<std::int64_t> potential_;
 };
 
-/// Plays until stuck. Persistent programs are unrolled further and further, because a program that has ended its
-/// last iteration would have gone on.
+/// Plays until stuck. Persistent programs are unrolled further and further, because a program that
+/// has ended its last iteration would have gone on.
 struct Stuck {
   ir::Unrolled unrolled;
   ir::FreePlay play;
@@ -210,7 +256,8 @@ std::optional<Counterexample> cycle_counterexample(const Subject& subject) {
   c.kind = Kind::cycle;
   c.chain = cycle_chain(subject, cycle);
   const ir::TokenGame game(*subject.program, stuck->unrolled);
-  for (WaitLink& link : c.chain) link.have = game.counter_value(stuck->play.result.state, link.counter);
+  for (WaitLink& link : c.chain)
+    link.have = game.counter_value(stuck->play.result.state, link.counter);
   c.schedules.push_back(std::move(stuck->play.schedule));
   return c;
 }
@@ -221,7 +268,8 @@ Search<Witness> outside_the_class(const Subject& subject) {
   }
   if (subject.one.transitions() <= kSeedLimit) {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      if (auto stuck = play_to_stuck(subject, seed)) return Refuted{stuck_counterexample(subject, std::move(*stuck))};
+      if (auto stuck = play_to_stuck(subject, seed))
+        return Refuted{stuck_counterexample(subject, std::move(*stuck))};
     }
   }
   return Unknown{issue_text(subject, subject.net.issues.front())};
@@ -232,8 +280,9 @@ Search<Witness> outside_the_class(const Subject& subject) {
 Found prove(const Subject& subject, smt::Session& session) {
   Potentials potentials(subject, session);
   Found found;
-  found.strategy = potentials.block_count() == 1 ? std::string("one query")
-                                                 : fmt::format("cut into {} blocks", potentials.block_count());
+  found.strategy = potentials.block_count() == 1
+                       ? std::string("one query")
+                       : fmt::format("cut into {} blocks", potentials.block_count());
   const smt::Answer answer = potentials.solve();
   if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) {
     found.search = Unknown{undecided->reason};

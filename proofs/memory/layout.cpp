@@ -14,16 +14,20 @@ std::vector<std::uint32_t> phases(const ir::Program& program) {
     if (b.closed) closed[b.after.value()] = 1;
   }
   std::vector<std::uint32_t> phase(program.sections.size(), 0);
-  for (std::size_t s = 1; s < phase.size(); ++s) phase[s] = phase[s - 1] + (closed[s - 1] != 0 ? 1 : 0);
+  for (std::size_t s = 1; s < phase.size(); ++s)
+    phase[s] = phase[s - 1] + (closed[s - 1] != 0 ? 1 : 0);
   return phase;
 }
 
-void touch(const ir::Program& program, const ir::Op& op, std::uint32_t phase, std::vector<std::set<std::uint32_t>>& touched) {
+void touch(const ir::Program& program, const ir::Op& op, std::uint32_t phase,
+           std::vector<std::set<std::uint32_t>>& touched) {
   switch (op.code) {
     case ir::OpCode::reserve:
     case ir::OpCode::push:
     case ir::OpCode::front:
-    case ir::OpCode::pop: touched[op.object].insert(phase); break;
+    case ir::OpCode::pop:
+      touched[op.object].insert(phase);
+      break;
     case ir::OpCode::run:
       for (std::uint32_t a = 0; a < op.accesses; ++a) {
         const ir::Region& region = program.accesses[op.first_access + a].region;
@@ -36,16 +40,21 @@ void touch(const ir::Program& program, const ir::Op& op, std::uint32_t phase, st
         }
       }
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
-std::vector<std::set<std::uint32_t>> touched_phases(const ir::Program& program, const std::vector<std::uint32_t>& phase) {
+std::vector<std::set<std::uint32_t>> touched_phases(const ir::Program& program,
+                                                    const std::vector<std::uint32_t>& phase) {
   std::vector<std::set<std::uint32_t>> touched(program.buffers.size());
   for (const ir::EngineProgram& p : program.programs) {
     for (const ir::Span& span : p.spans) {
-      const std::uint32_t section = span.section.valid() ? span.section.value() : program.boundaries[span.boundary.value()].after.value();
-      for (std::uint32_t i = span.begin; i < span.end; ++i) touch(program, p.ops[i], phase[section], touched);
+      const std::uint32_t section = span.section.valid()
+                                        ? span.section.value()
+                                        : program.boundaries[span.boundary.value()].after.value();
+      for (std::uint32_t i = span.begin; i < span.end; ++i)
+        touch(program, p.ops[i], phase[section], touched);
     }
   }
   return touched;
@@ -61,7 +70,9 @@ std::vector<Occupancy> occupancies(const ir::Program& program) {
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     const ir::Buffer& buffer = program.buffers[b];
     if (buffer.view) continue;
-    const auto add = [&](std::uint32_t p) { by_place[{buffer.site, buffer.space.value(), p}].emplace_back(b); };
+    const auto add = [&](std::uint32_t p) {
+      by_place[{buffer.site, buffer.space.value(), p}].emplace_back(b);
+    };
     const bool resident = buffer.lifetime == ir::Lifetime::resident;
     if (!resident && !touched[b].empty()) {
       for (const std::uint32_t p : touched[b]) add(p);
@@ -74,7 +85,8 @@ std::vector<Occupancy> occupancies(const ir::Program& program) {
   }
   std::vector<Occupancy> out;
   for (auto& [place, buffers] : by_place) {
-    out.push_back({std::get<0>(place), ir::SpaceId(std::get<1>(place)), std::get<2>(place), std::move(buffers)});
+    out.push_back({std::get<0>(place), ir::SpaceId(std::get<1>(place)), std::get<2>(place),
+                   std::move(buffers)});
   }
   return out;
 }

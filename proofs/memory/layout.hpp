@@ -8,7 +8,8 @@
 
 namespace spatialcert::proofs::memory {
 
-/// Buffers that live in one memory space of one site during one phase. Views are left out: they share by design.
+/// Buffers that live in one memory space of one site during one phase. Views are left out: they
+/// share by design.
 struct Occupancy {
   ir::Site site;
   ir::SpaceId space;
@@ -16,8 +17,8 @@ struct Occupancy {
   std::vector<ir::BufferId> buffers;  ///< by id
 };
 
-/// All occupancies, by site, space and phase. A resident buffer lives from its first to its last section; another
-/// one in the phases of the sections that touch it, in all phases if none does.
+/// All occupancies, by site, space and phase. A resident buffer lives from its first to its last
+/// section; another one in the phases of the sections that touch it, in all phases if none does.
 [[nodiscard]] std::vector<Occupancy> occupancies(const ir::Program& program);
 
 }  // namespace spatialcert::proofs::memory

@@ -8,25 +8,41 @@
 namespace spatialcert::proofs::memory {
 namespace {
 
-/// Buffers per query. Larger occupancies are cut into windows of the address line; a byte that two buffers share
-/// lies in one of the windows, and a window's query speaks of every buffer that reaches into it.
+/// Buffers per window of the address line. A byte that two buffers share lies in one of the
+/// windows, and a window knows every buffer that reaches into it.
 constexpr std::size_t kWindow = 64;
+/// Buffers per query: small windows are asked about together, each with a byte of its own.
+constexpr std::size_t kPerQuery = 512;
+
+struct Window {
+  std::vector<ir::BufferId> members;  ///< by address
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint64_t size = 0;  ///< of the space
+};
 
 class Prover {
  public:
-  Prover(const Subject& subject, smt::Session& session) : program_(*subject.program), session_(session) {}
+  Prover(const Subject& subject, smt::Session& session)
+      : program_(*subject.program), session_(session) {}
 
   Search<Witness> run() {
     Witness witness;
     for (const Occupancy& o : occupancies(program_)) {
       auto order = o.buffers;
-      std::stable_sort(order.begin(), order.end(), [&](ir::BufferId a, ir::BufferId b) { return at(a).address < at(b).address; });
+      std::stable_sort(order.begin(), order.end(), [&](ir::BufferId a, ir::BufferId b) {
+        return at(a).address < at(b).address;
+      });
       for (const ir::BufferId id : order) {
         if (auto c = misfit(id)) return Refuted{std::move(*c)};
       }
-      if (auto other = ask(o, order)) return std::move(*other);
+      cut(o, order);
+      if (pending_ >= kPerQuery) {
+        if (auto other = ask()) return std::move(*other);
+      }
       witness.order.push_back(std::move(order));
     }
+    if (auto other = ask()) return std::move(*other);
     return Proved<Witness>{std::move(witness)};
   }
 
@@ -53,51 +69,74 @@ class Prover {
     return c;
   }
 
-  std::optional<Search<Witness>> ask(const Occupancy& o, const std::vector<ir::BufferId>& order) {
+  void cut(const Occupancy& o, const std::vector<ir::BufferId>& order) {
     const std::uint64_t size = program_.target.spaces[o.space.value()].bytes;
     std::vector<ir::BufferId> reaching;  // begin before the window, end inside or beyond it
     for (std::size_t first = 0; first < order.size(); first += kWindow) {
       const std::size_t last = std::min(order.size(), first + kWindow);
-      const std::uint64_t low = first == 0 ? 0 : at(order[first]).address;
-      const std::uint64_t high = last == order.size() ? size : at(order[last]).address;
-      std::erase_if(reaching, [&](ir::BufferId id) { return end(id) <= low; });
-      std::vector<ir::BufferId> members = reaching;
-      members.insert(members.end(), order.begin() + static_cast<std::ptrdiff_t>(first), order.begin() + static_cast<std::ptrdiff_t>(last));
-      if (auto other = ask_window(members, low, high, size)) return other;
-      reaching = std::move(members);
+      Window window;
+      window.low = first == 0 ? 0 : at(order[first]).address;
+      window.high = last == order.size() ? size : at(order[last]).address;
+      window.size = size;
+      std::erase_if(reaching, [&](ir::BufferId id) { return end(id) <= window.low; });
+      window.members = reaching;
+      window.members.insert(window.members.end(),
+                            order.begin() + static_cast<std::ptrdiff_t>(first),
+                            order.begin() + static_cast<std::ptrdiff_t>(last));
+      reaching = window.members;
+      pending_ += window.members.size();
+      windows_.push_back(std::move(window));
     }
-    return std::nullopt;
   }
 
-  std::optional<Search<Witness>> ask_window(const std::vector<ir::BufferId>& members, std::uint64_t low,
-                                            std::uint64_t high, std::uint64_t size) {
-    const auto number = [](std::uint64_t v) { return static_cast<std::int64_t>(v); };
+  /// Asks about the pending windows.
+  std::optional<Search<Witness>> ask() {
+    if (windows_.empty()) return std::nullopt;
     smt::Query query = session_.query(smt::Logic::linear);
-    const smt::Term byte = query.integer("byte");
-    std::vector<smt::Term> holds, beyond, count;
-    for (const ir::BufferId id : members) {
-      holds.push_back(query.all_of({query.at_most(query.constant(number(at(id).address)), byte),
-                                    query.less(byte, query.constant(number(end(id))))}));
-      count.push_back(query.if_then_else(holds.back(), query.constant(1), query.constant(0)));
-      beyond.push_back(query.less(query.constant(number(size)), query.constant(number(end(id)))));
-    }
-    const smt::Term inside = query.all_of({query.at_most(query.constant(number(low)), byte),
-                                           query.less(byte, query.constant(number(high)))});
-    const smt::Term shared = query.all_of({inside, query.at_most(query.constant(2), query.sum(count))});
-    beyond.push_back(shared);
-    query.require(query.any_of(beyond));
+    std::vector<smt::Term> wrong;
+    for (std::size_t w = 0; w < windows_.size(); ++w) describe(query, w, wrong);
+    query.require(query.any_of(wrong));
     const smt::Answer answer = session_.solve(query);
-    if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return Unknown{undecided->reason};
+    const auto asked = std::move(windows_);
+    windows_.clear();
+    pending_ = 0;
+    if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
+      return Unknown{undecided->reason};
     if (std::holds_alternative<smt::Impossible>(answer)) return std::nullopt;
-    return first_shared(members);
+    for (const Window& window : asked) {
+      if (auto shared = first_shared(window.members)) return Refuted{std::move(*shared)};
+    }
+    return Unknown{"the solver claims a shared byte that is not there"};
+  }
+
+  /// "Byte w of window w lies in two of its buffers, or one of them ends beyond the space."
+  void describe(smt::Query& query, std::size_t w, std::vector<smt::Term>& wrong) const {
+    const auto number = [&](std::uint64_t v) {
+      return query.constant(static_cast<std::int64_t>(v));
+    };
+    const Window& window = windows_[w];
+    const smt::Term byte = query.integer(fmt::format("byte_{}", w));
+    std::vector<smt::Term> count;
+    for (const ir::BufferId id : window.members) {
+      const smt::Term holds = query.all_of(
+          {query.at_most(number(at(id).address), byte), query.less(byte, number(end(id)))});
+      count.push_back(query.if_then_else(holds, query.constant(1), query.constant(0)));
+      wrong.push_back(query.less(number(window.size), number(end(id))));
+    }
+    wrong.push_back(query.all_of({query.at_most(number(window.low), byte),
+                                  query.less(byte, number(window.high)),
+                                  query.at_most(query.constant(2), query.sum(count))}));
   }
 
   /// The pair that shares the lowest byte; of those the first by address.
-  [[nodiscard]] Search<Witness> first_shared(const std::vector<ir::BufferId>& members) const {
+  [[nodiscard]] std::optional<Counterexample> first_shared(
+      const std::vector<ir::BufferId>& members) const {
     std::optional<Counterexample> best;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      for (std::size_t k = i + 1; k < members.size() && at(members[k]).address < end(members[i]); ++k) {
-        const auto byte = static_cast<std::int64_t>(std::max(at(members[i]).address, at(members[k]).address));
+      for (std::size_t k = i + 1; k < members.size() && at(members[k]).address < end(members[i]);
+           ++k) {
+        const auto byte =
+            static_cast<std::int64_t>(std::max(at(members[i]).address, at(members[k]).address));
         if (best && best->value <= byte) continue;
         best.emplace();
         best->kind = Kind::overlap;
@@ -105,19 +144,21 @@ class Prover {
         best->value = byte;
       }
     }
-    if (!best) return Unknown{"the solver claims a shared byte that is not there"};
-    return Refuted{std::move(*best)};
+    return best;
   }
 
   const ir::Program& program_;
   smt::Session& session_;
+  std::vector<Window> windows_;  // not yet asked about
+  std::size_t pending_ = 0;      // buffers in them
 };
 
 }  // namespace
 
 Search<Witness> prove(const Subject& subject, smt::Session& session) {
   for (const ir::MemorySpace& space : subject.program->target.spaces) {
-    if (space.bytes > (std::uint64_t{1} << 62)) return Unknown{fmt::format("space {} is larger than 2^62 bytes", space.name)};
+    if (space.bytes > (std::uint64_t{1} << 62))
+      return Unknown{fmt::format("space {} is larger than 2^62 bytes", space.name)};
   }
   return Prover(subject, session).run();
 }

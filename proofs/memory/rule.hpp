@@ -1,8 +1,10 @@
-// memory: buffers that live at the same time share no byte; every buffer is aligned and inside its space.
+// memory: buffers that live at the same time share no byte; every buffer is aligned and inside its
+// space.
 //
-// Premises: per site, space and phase, the buffers in order of address, each ending at or before the next one
-// begins; every address a multiple of the alignment; every end at most the size.
-// Conclusion: pairwise disjoint, because disjointness of neighbours in a sorted chain is transitive.
+// Premises: per site, space and phase, the buffers in order of address, each ending at or before
+// the next one begins; every address a multiple of the alignment; every end at most the size.
+// Conclusion: pairwise disjoint, because disjointness of neighbours in a sorted chain is
+// transitive.
 //
 // Z3 is asked, per occupancy, for a byte that two buffers hold or that lies beyond the space.
 #pragma once

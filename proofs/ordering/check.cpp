@@ -5,8 +5,10 @@ namespace spatialcert::proofs::ordering {
 
 Check check(const Subject& subject, const Witness& witness) {
   const auto position = linear_extension(subject);
-  if (!position) return Rejected{Rejected::Reason::missing_obligation, "the net has a token-free cycle"};
-  if (subject.accesses.limit) return Rejected{Rejected::Reason::missing_obligation, "too many accesses"};
+  if (!position)
+    return Rejected{Rejected::Reason::missing_obligation, "the net has a token-free cycle"};
+  if (subject.accesses.limit)
+    return Rejected{Rejected::Reason::missing_obligation, "too many accesses"};
   const auto pairs = conflicting_pairs(subject, *position);
   if (witness.begin.size() != pairs.size() + 1 || witness.begin.front() != 0 ||
       witness.begin.back() != witness.places.size()) {

@@ -12,13 +12,17 @@ constexpr std::uint32_t kNone = 0xffffffffU;
 /// Clock entries (8 bytes each) of one sweep.
 constexpr std::size_t kClockLimit = 700'000'000;
 
-/// One sweep for a set of columns (engine programs whose ops are tracked) over a set of rows (transitions).
+/// One sweep for a set of columns (engine programs whose ops are tracked) over a set of rows
+/// (transitions).
 class Sweep {
  public:
   Sweep(const Subject& subject, const std::vector<std::uint32_t>& columns,
         const std::vector<std::uint32_t>& rows)
-      : subject_(subject), u_(subject.stretch), columns_(static_cast<std::uint32_t>(columns.size())),
-        column_(u_.begin.size() - 1, kNone), row_(u_.transitions(), kNone) {
+      : subject_(subject),
+        u_(subject.stretch),
+        columns_(static_cast<std::uint32_t>(columns.size())),
+        column_(u_.begin.size() - 1, kNone),
+        row_(u_.transitions(), kNone) {
     for (std::uint32_t i = 0; i < columns_; ++i) column_[columns[i]] = i;
     for (std::uint32_t i = 0; i < rows.size(); ++i) row_[rows[i]] = i;
     latest_.assign(rows.size() * columns_, 0);
@@ -87,7 +91,8 @@ class Sweep {
 
 class Finder {
  public:
-  Finder(const Subject& subject, const std::vector<std::uint32_t>& position, const std::vector<Pair>& pairs)
+  Finder(const Subject& subject, const std::vector<std::uint32_t>& position,
+         const std::vector<Pair>& pairs)
       : subject_(subject), pairs_(pairs), sequence_(position.size()) {
     for (std::uint32_t t = 0; t < position.size(); ++t) sequence_[position[t]] = t;
     paths_.found.assign(pairs.size(), 0);
@@ -132,7 +137,8 @@ class Finder {
   [[nodiscard]] std::map<ir::Site, std::vector<std::uint32_t>> rows_by_site() const {
     std::map<ir::Site, std::vector<std::uint32_t>> out;
     std::vector<std::vector<std::uint32_t>*> of_program;
-    for (const ir::EngineProgram& p : subject_.program->programs) of_program.push_back(&out[p.site]);
+    for (const ir::EngineProgram& p : subject_.program->programs)
+      of_program.push_back(&out[p.site]);
     for (const std::uint32_t t : sequence_) of_program[subject_.stretch.program[t]]->push_back(t);
     return out;
   }
@@ -160,7 +166,8 @@ class Finder {
 
 }  // namespace
 
-Paths find_paths(const Subject& subject, const std::vector<std::uint32_t>& position, const std::vector<Pair>& pairs) {
+Paths find_paths(const Subject& subject, const std::vector<std::uint32_t>& position,
+                 const std::vector<Pair>& pairs) {
   return Finder(subject, position, pairs).run();
 }
 

@@ -1,8 +1,9 @@
 // Paths for pairs of accesses, by vector clocks. Untrusted: every path is checked.
 //
-// For the engine programs of one site at a time, a sweep over transitions in linear-extension order keeps the
-// latest op of each of these programs that is known to come before, and where that knowledge arrived. First only
-// over the site's own programs and the places between them, then over everything for the pairs that are left.
+// For the engine programs of one site at a time, a sweep over transitions in linear-extension order
+// keeps the latest op of each of these programs that is known to come before, and where that
+// knowledge arrived. First only over the site's own programs and the places between them, then over
+// everything for the pairs that are left.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@
 namespace spatialcert::proofs::ordering {
 
 struct Paths {
-  std::vector<char> found;                        ///< per pair
+  std::vector<char> found;                         ///< per pair
   std::vector<std::vector<std::uint32_t>> places;  ///< per pair: a path of places of the stretch
-  std::vector<char> local;                        ///< per pair: its path stays on the site
+  std::vector<char> local;                         ///< per pair: its path stays on the site
   bool limit = false;  ///< some pairs were not looked for: the program is too large
 };
 

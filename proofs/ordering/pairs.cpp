@@ -7,7 +7,8 @@
 namespace spatialcert::proofs::ordering {
 namespace {
 
-/// Accesses of every transition: [begin[t], begin[t + 1]) of AccessMap::accesses, which is by transition.
+/// Accesses of every transition: [begin[t], begin[t + 1]) of AccessMap::accesses, which is by
+/// transition.
 std::vector<std::uint32_t> accesses_by_transition(const Subject& subject) {
   std::vector<std::uint32_t> begin(subject.stretch.transitions() + 1, 0);
   for (const ir::ResolvedAccess& a : subject.accesses.accesses) ++begin[a.transition.value() + 1];
@@ -18,7 +19,8 @@ std::vector<std::uint32_t> accesses_by_transition(const Subject& subject) {
 /// What a segment has seen so far: its last write and the reads since, in a pool of linked entries.
 class History {
  public:
-  explicit History(std::size_t segments) : writer_(segments, kNoAccess), readers_(segments, kNoAccess) {}
+  explicit History(std::size_t segments)
+      : writer_(segments, kNoAccess), readers_(segments, kNoAccess) {}
 
   [[nodiscard]] std::uint32_t writer(std::uint32_t segment) const { return writer_[segment]; }
 
@@ -31,7 +33,8 @@ class History {
   template <typename Each>
   void write(std::uint32_t segment, std::uint32_t access, const Each& each) {
     if (readers_[segment] == kNoAccess && writer_[segment] != kNoAccess) each(writer_[segment]);
-    for (std::uint32_t r = readers_[segment]; r != kNoAccess; r = pool_[r].next) each(pool_[r].access);
+    for (std::uint32_t r = readers_[segment]; r != kNoAccess; r = pool_[r].next)
+      each(pool_[r].access);
     readers_[segment] = kNoAccess;
     writer_[segment] = access;
   }
@@ -58,9 +61,13 @@ class PairCollector final : public NeighbourVisitor {
   }
 
   std::vector<Pair> take() {
-    const auto key = [&](const Pair& p) { return std::pair(transition(p.earlier), transition(p.later)); };
-    std::stable_sort(pairs_.begin(), pairs_.end(), [&](const Pair& a, const Pair& b) { return key(a) < key(b); });
-    pairs_.erase(std::unique(pairs_.begin(), pairs_.end(), [&](const Pair& a, const Pair& b) { return key(a) == key(b); }),
+    const auto key = [&](const Pair& p) {
+      return std::pair(transition(p.earlier), transition(p.later));
+    };
+    std::stable_sort(pairs_.begin(), pairs_.end(),
+                     [&](const Pair& a, const Pair& b) { return key(a) < key(b); });
+    pairs_.erase(std::unique(pairs_.begin(), pairs_.end(),
+                             [&](const Pair& a, const Pair& b) { return key(a) == key(b); }),
                  pairs_.end());
     return std::move(pairs_);
   }
@@ -81,10 +88,11 @@ class PairCollector final : public NeighbourVisitor {
 
 }  // namespace
 
-void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& position, NeighbourVisitor& visitor,
-                      std::vector<std::uint32_t>* last_writer) {
+void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& position,
+                      NeighbourVisitor& visitor, std::vector<std::uint32_t>* last_writer) {
   const auto& accesses = subject.accesses.accesses;
-  SPATIALCERT_REQUIRE(position.size() == subject.stretch.transitions(), "a position per transition");
+  SPATIALCERT_REQUIRE(position.size() == subject.stretch.transitions(),
+                      "a position per transition");
   std::vector<std::uint32_t> sequence(position.size());
   for (std::uint32_t t = 0; t < position.size(); ++t) sequence[position[t]] = t;
   const auto begin = accesses_by_transition(subject);
@@ -107,7 +115,8 @@ void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& 
   if (last_writer != nullptr) *last_writer = std::move(history.writers());
 }
 
-std::vector<Pair> conflicting_pairs(const Subject& subject, const std::vector<std::uint32_t>& position) {
+std::vector<Pair> conflicting_pairs(const Subject& subject,
+                                    const std::vector<std::uint32_t>& position) {
   PairCollector collector(subject);
   visit_neighbours(subject, position, collector);
   return collector.take();

@@ -1,8 +1,9 @@
 // Neighbouring accesses per location, along one linear extension of the net.
 //
-// If every read is ordered after the last write before it and before the first write after it, and consecutive
-// writes are ordered, then all conflicting accesses are ordered, by transitivity. So these are all the pairs that
-// have to be shown. Trusted; linear in the visits of segments by accesses.
+// If every read is ordered after the last write before it and before the first write after it, and
+// consecutive writes are ordered, then all conflicting accesses are ordered, by transitivity. So
+// these are all the pairs that have to be shown. Trusted; linear in the visits of segments by
+// accesses.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,16 @@ inline constexpr std::uint32_t kNoAccess = 0xffffffffU;
 class NeighbourVisitor {
  public:
   virtual ~NeighbourVisitor() = default;
-  /// Access `read` (index into AccessMap::accesses) sees in `segment` what `writer` wrote; kNoAccess: the
-  /// initial contents.
+  /// Access `read` (index into AccessMap::accesses) sees in `segment` what `writer` wrote;
+  /// kNoAccess: the initial contents.
   virtual void on_read(std::uint32_t read, std::uint32_t segment, std::uint32_t writer) = 0;
   /// `later` writes `segment`; `earlier` is the write, or one of the reads, directly before it.
   virtual void on_write(std::uint32_t earlier, std::uint32_t later, std::uint32_t segment) = 0;
 };
 
-/// Visits every access of every segment in the order of `position` (see linear_extension); a run's reads come
-/// before its writes. `last_writer` (if not null) receives the final writer of every segment.
+/// Visits every access of every segment in the order of `position` (see linear_extension); a run's
+/// reads come before its writes. `last_writer` (if not null) receives the final writer of every
+/// segment.
 void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& position,
                       NeighbourVisitor& visitor, std::vector<std::uint32_t>* last_writer = nullptr);
 
@@ -36,7 +38,8 @@ struct Pair {
   std::uint32_t segment = 0;  ///< the first one they meet in
 };
 
-/// All pairs to be ordered, without repetition (one per pair of transitions), in the order of the transitions.
+/// All pairs to be ordered, without repetition (one per pair of transitions), in the order of the
+/// transitions.
 [[nodiscard]] std::vector<Pair> conflicting_pairs(const Subject& subject,
                                                   const std::vector<std::uint32_t>& position);
 

@@ -19,7 +19,10 @@ constexpr std::size_t kCandidates = 64;
 class Prover {
  public:
   Prover(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session)
-      : subject_(subject), position_(position), session_(session), pairs_(conflicting_pairs(subject, position)) {}
+      : subject_(subject),
+        position_(position),
+        session_(session),
+        pairs_(conflicting_pairs(subject, position)) {}
 
   Found run() {
     Found found;
@@ -40,7 +43,9 @@ class Prover {
   }
   Search<Witness> judge(const Paths& paths) {
     if (paths.limit) {
-      return Unknown{"some pairs of accesses are joined only through more engine programs than the limit allows"};
+      return Unknown{
+          "some pairs of accesses are joined only through more engine programs than the limit "
+          "allows"};
     }
     std::vector<OrderedPair> ordered;
     std::vector<std::uint32_t> open;
@@ -51,7 +56,8 @@ class Prover {
         ordered.push_back({first(i), last(i), paths.local[i] != 0});
       }
     }
-    if (auto reason = refute_reversals(subject_, position_, session_, ordered)) return Unknown{std::move(*reason)};
+    if (auto reason = refute_reversals(subject_, position_, session_, ordered))
+      return Unknown{std::move(*reason)};
     if (open.empty()) return Proved<Witness>{witness(paths)};
     return refute(open);
   }
@@ -77,7 +83,8 @@ class Prover {
 
   Search<Witness> refute(std::vector<std::uint32_t> open) {
     std::stable_sort(open.begin(), open.end(), [&](std::uint32_t x, std::uint32_t y) {
-      return std::max(position_[first(x)], position_[last(x)]) < std::max(position_[first(y)], position_[last(y)]);
+      return std::max(position_[first(x)], position_[last(x)]) <
+             std::max(position_[first(y)], position_[last(y)]);
     });
     if (open.size() > kCandidates) open.resize(kCandidates);
     std::vector<std::pair<std::uint64_t, std::uint32_t>> ranked;
@@ -86,15 +93,22 @@ class Prover {
                      [](const auto& x, const auto& y) { return x.first < y.first; });
     for (const auto& [distance, i] : ranked) {
       const OrderedPair pair{first(i), last(i), false};
-      const smt::Answer answer = ask_reversal(subject_, position_, session_, all_programs(subject_), &pair, 1);
-      if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return Unknown{undecided->reason};
-      SPATIALCERT_REQUIRE(std::holds_alternative<smt::Satisfied>(answer), "the solver and the clocks disagree");
+      const smt::Answer answer =
+          ask_reversal(subject_, position_, session_, all_programs(subject_), &pair, 1);
+      if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
+        return Unknown{undecided->reason};
+      SPATIALCERT_REQUIRE(std::holds_alternative<smt::Satisfied>(answer),
+                          "the solver and the clocks disagree");
       Counterexample c = race(i);
-      if (std::holds_alternative<Reproduced>(replay(*subject_.program, c))) return Refuted{std::move(c)};
+      if (std::holds_alternative<Reproduced>(replay(*subject_.program, c)))
+        return Refuted{std::move(c)};
     }
-    return Unknown{fmt::format("no order between {} and {} was justified, but no two schedules were found that run them either way",
-                               transition_text(*subject_.program, subject_.stretch, ir::TransitionId(first(open.front()))),
-                               transition_text(*subject_.program, subject_.stretch, ir::TransitionId(last(open.front()))))};
+    return Unknown{fmt::format(
+        "no order between {} and {} was justified, but no two schedules were found that run them "
+        "either way",
+        transition_text(*subject_.program, subject_.stretch, ir::TransitionId(first(open.front()))),
+        transition_text(*subject_.program, subject_.stretch,
+                        ir::TransitionId(last(open.front()))))};
   }
 
   /// Past of both, then earlier before later; and past of the later alone first.
@@ -106,8 +120,8 @@ class Prover {
     const auto& earlier = subject_.accesses.accesses[pairs_[i].earlier];
     const auto& later = subject_.accesses.accesses[pairs_[i].later];
     c.accesses = {{earlier.transition, earlier.access}, {later.transition, later.access}};
-    c.range = LocationRange{subject_.accesses.storages[earlier.storage], std::max(earlier.low, later.low),
-                            std::min(earlier.high, later.high)};
+    c.range = LocationRange{subject_.accesses.storages[earlier.storage],
+                            std::max(earlier.low, later.low), std::min(earlier.high, later.high)};
     // With the declared depths, unless only a deeper FIFO lets the later access go first.
     auto past_b = causal_past(subject_, {b}, true);
     const bool deeper = past_b[a] != 0;
@@ -137,7 +151,8 @@ class Prover {
 
 }  // namespace
 
-Found prove(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session) {
+Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+            smt::Session& session) {
   if (subject.accesses.limit) {
     return {Unknown{"the accesses of the program exceed the limit of the analysis"}, {}};
   }

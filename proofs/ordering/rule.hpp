@@ -1,15 +1,18 @@
-// ordering: conflicting accesses of different engine programs are ordered, the same way in every schedule.
+// ordering: conflicting accesses of different engine programs are ordered, the same way in every
+// schedule.
 //
-// Premises: for every neighbouring pair of accesses to a location (proofs/ordering/pairs.hpp) there is a path in
-// the net from the earlier to the later one. Paths use program order and justified places; never the credits of
-// a FIFO of guaranteed depth, which a deeper FIFO would not give.
+// Premises: for every neighbouring pair of accesses to a location (proofs/ordering/pairs.hpp) there
+// is a path in the net from the earlier to the later one. Paths use program order and justified
+// places; never the credits of a FIFO of guaranteed depth, which a deeper FIFO would not give.
 // Conclusion: no two schedules perform conflicting accesses in different orders.
 //
-// Why: a justified place is an order of every schedule, so is a path; neighbouring pairs suffice because order is
-// transitive along one linear extension. Pages of one FIFO never conflict between different page numbers: a page
-// is written inside the producer's window and read inside the consumer's.
+// Why: a justified place is an order of every schedule, so is a path; neighbouring pairs suffice
+// because order is transitive along one linear extension. Pages of one FIFO never conflict between
+// different page numbers: a page is written inside the producer's window and read inside the
+// consumer's.
 //
-// Z3 is asked for a reachable state in which the later access was performed and the earlier was not.
+// Z3 is asked for a reachable state in which the later access was performed and the earlier was
+// not.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +30,7 @@ namespace spatialcert::proofs::ordering {
 
 /// One path per pair, in the order of conflicting_pairs: indices of places of the stretch.
 struct Witness {
-  std::vector<std::uint32_t> begin;   ///< path of pair i: [begin[i], begin[i + 1])
+  std::vector<std::uint32_t> begin;  ///< path of pair i: [begin[i], begin[i + 1])
   std::vector<std::uint32_t> places;
 };
 
@@ -44,7 +47,8 @@ struct Found {
 };
 
 /// `position`: a linear extension of the subject.
-[[nodiscard]] Found prove(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session);
+[[nodiscard]] Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+                          smt::Session& session);
 [[nodiscard]] Check check(const Subject& subject, const Witness& witness);
 
 }  // namespace spatialcert::proofs::ordering

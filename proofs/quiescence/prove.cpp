@@ -10,8 +10,8 @@ namespace {
 /// Counters per query.
 constexpr std::size_t kBlock = 2'000;
 
-/// Per counter, how often each amount is added and taken, so that the query is of the size of the counters' ops
-/// texts rather than of their executions.
+/// Per counter, how often each amount is added and taken, so that the query is of the size of the
+/// counters' ops texts rather than of their executions.
 struct Terms {
   std::uint32_t counter = 0;
   std::vector<std::pair<std::int64_t, std::int64_t>> amounts;  // amount, times
@@ -29,14 +29,25 @@ std::vector<Terms> terms_of(const Subject& subject) {
   for (std::uint32_t t = 0; t < subject.one.transitions(); ++t) {
     const ir::Op& op = subject.one.op_of(*subject.program, ir::TransitionId(t));
     switch (op.code) {
-      case ir::OpCode::post: add(counters.of(ir::SemaphoreId(op.object)), op.count); break;
-      case ir::OpCode::wait: add(counters.of(ir::SemaphoreId(op.object)), -op.count); break;
-      case ir::OpCode::push: add(counters.filled(ir::BufferId(op.object)), op.count); break;
-      case ir::OpCode::pop: add(counters.filled(ir::BufferId(op.object)), -op.count); break;
-      default: break;
+      case ir::OpCode::post:
+        add(counters.of(ir::SemaphoreId(op.object)), op.count);
+        break;
+      case ir::OpCode::wait:
+        add(counters.of(ir::SemaphoreId(op.object)), -op.count);
+        break;
+      case ir::OpCode::push:
+        add(counters.filled(ir::BufferId(op.object)), op.count);
+        break;
+      case ir::OpCode::pop:
+        add(counters.filled(ir::BufferId(op.object)), -op.count);
+        break;
+      default:
+        break;
     }
   }
-  std::erase_if(out, [&](const Terms& t) { return !must_return(*subject.program, counters[ir::CounterId(t.counter)]); });
+  std::erase_if(out, [&](const Terms& t) {
+    return !must_return(*subject.program, counters[ir::CounterId(t.counter)]);
+  });
   return out;
 }
 
@@ -47,7 +58,8 @@ std::optional<Counterexample> leftover(const Subject& subject) {
   for (std::uint32_t c = 0; c < game.counters().size(); ++c) {
     const ir::CounterId id(c);
     const std::int64_t value = game.counter_value(play.result.state, id);
-    if (!must_return(*subject.program, game.counters()[id]) || value == game.counters()[id].initial) continue;
+    if (!must_return(*subject.program, game.counters()[id]) || value == game.counters()[id].initial)
+      continue;
     Counterexample out;
     out.kind = Kind::leftover;
     out.counter = id;
@@ -70,13 +82,15 @@ Search<Witness> prove(const Subject& subject, smt::Session& session) {
       // change = sum of amount * times, and it is not zero.
       const smt::Term change = query.integer(fmt::format("change_{}", all[i].counter));
       std::vector<smt::Term> sum;
-      for (const auto& [amount, times] : all[i].amounts) sum.push_back(query.scaled(times, query.constant(amount)));
+      for (const auto& [amount, times] : all[i].amounts)
+        sum.push_back(query.scaled(times, query.constant(amount)));
       query.require(query.equal(change, query.sum(sum)));
       off.push_back(query.negation(query.equal(change, query.constant(0))));
     }
     query.require(query.any_of(off));
     const smt::Answer answer = session.solve(query);
-    if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return Unknown{undecided->reason};
+    if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
+      return Unknown{undecided->reason};
     if (std::holds_alternative<smt::Satisfied>(answer)) {
       if (auto found = leftover(subject)) return Refuted{std::move(*found)};
       return Unknown{subject.net.exact() ? "a counter is off balance, but no play ends with it"

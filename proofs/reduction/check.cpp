@@ -11,20 +11,25 @@ bool meets(const Combination& combination, const Obligation& obligation) {
 
 Check check(const Subject& subject, const Witness&) {
   const auto position = linear_extension(subject);
-  if (!position || subject.accesses.limit || !subject.accesses.faults.empty() || subject.persistent()) {
+  if (!position || subject.accesses.limit || !subject.accesses.faults.empty() ||
+      subject.persistent()) {
     return Rejected{Rejected::Reason::missing_obligation, "the program has no single finite run"};
   }
   if (!subject.net.exact()) {
-    return Rejected{Rejected::Reason::inexact_test, issue_text(subject, subject.net.issues.front())};
+    return Rejected{Rejected::Reason::inexact_test,
+                    issue_text(subject, subject.net.issues.front())};
   }
   if (unfounded_postcondition(subject)) {
-    return Rejected{Rejected::Reason::missing_obligation, "a postcondition speaks of contents that are not given"};
+    return Rejected{Rejected::Reason::missing_obligation,
+                    "a postcondition speaks of contents that are not given"};
   }
   const SymbolicRun run(subject, *position);
   const auto all = obligations(subject, run);
   for (const Obligation& o : all) {
     const Combination found = run.combination(o.value);
-    const auto where = [&] { return ir::describe(*subject.program, subject.accesses.storages[o.storage], o.low, o.high); };
+    const auto where = [&] {
+      return ir::describe(*subject.program, subject.accesses.storages[o.storage], o.low, o.high);
+    };
     if (found.opaque != 0xffffffffU) return Rejected{Rejected::Reason::opaque_value, where()};
     if (!meets(found, o)) return Rejected{Rejected::Reason::wrong_result, where()};
   }

@@ -88,8 +88,8 @@ class Equations {
   std::size_t size_ = 0;
 };
 
-Counterexample wrong_result(const Subject& subject, const std::vector<std::uint32_t>& position, const Obligation& o,
-                            const Combination& found) {
+Counterexample wrong_result(const Subject& subject, const std::vector<std::uint32_t>& position,
+                            const Obligation& o, const Combination& found) {
   Counterexample c;
   c.kind = Kind::wrong_result;
   c.index = o.postcondition;
@@ -100,9 +100,12 @@ Counterexample wrong_result(const Subject& subject, const std::vector<std::uint3
   for (const auto& [key, count] : counts) {
     if (count.first == count.second) continue;
     const ir::Storage& storage = subject.accesses.storages[key.first];
-    const std::uint64_t unit = storage.kind == ir::Storage::Kind::tensor ? ir::size_of(subject.program->tensors[storage.object].dtype) : 1;
+    const std::uint64_t unit = storage.kind == ir::Storage::Kind::tensor
+                                   ? ir::size_of(subject.program->tensors[storage.object].dtype)
+                                   : 1;
     const std::uint64_t low = key.second / unit;
-    c.terms.push_back({ir::describe(*subject.program, storage, low, low + (o.high - o.low)), count.first, count.second});
+    c.terms.push_back({ir::describe(*subject.program, storage, low, low + (o.high - o.low)),
+                       count.first, count.second});
   }
   if (found.undefined) c.note = "contains contents that nothing wrote";
   c.schedules.push_back(schedule_of(subject, position, std::vector<char>(position.size(), 1)));
@@ -112,7 +115,11 @@ Counterexample wrong_result(const Subject& subject, const std::vector<std::uint3
 class Prover {
  public:
   Prover(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session)
-      : subject_(subject), position_(position), session_(session), run_(subject, position), all_(obligations(subject, run_)) {}
+      : subject_(subject),
+        position_(position),
+        session_(session),
+        run_(subject, position),
+        all_(obligations(subject, run_)) {}
 
   Search<Witness> run() {
     for (std::size_t at = 0; at < all_.size();) {
@@ -120,12 +127,14 @@ class Prover {
       smt::Query query = session_.query(smt::Logic::linear);
       Equations equations(run_, query);
       std::vector<smt::Term> differs;
-      while (at < all_.size() && (at == begin || equations.size() < kQuerySize) && at - begin < kQuerySize) {
+      while (at < all_.size() && (at == begin || equations.size() < kQuerySize) &&
+             at - begin < kQuerySize) {
         differs.push_back(difference(query, equations, all_[at++]));
       }
       query.require(query.any_of(differs));
       const smt::Answer answer = session_.solve(query);
-      if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return Unknown{undecided->reason};
+      if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
+        return Unknown{undecided->reason};
       if (std::holds_alternative<smt::Satisfied>(answer)) return refute(begin, at);
     }
     return Proved<Witness>{};
@@ -149,16 +158,20 @@ class Prover {
       if (found.opaque != 0xffffffffU) {
         const auto& op = subject_.stretch.op_of(*subject_.program, ir::TransitionId(found.opaque));
         if (opaque.empty()) {
-          opaque = fmt::format("an output passes through {} ({}), which is no sum",
-                               transition_text(*subject_.program, subject_.stretch, ir::TransitionId(found.opaque)),
-                               ir::to_string(subject_.program->stages[op.object].op));
+          opaque = fmt::format(
+              "an output passes through {} ({}), which is no sum",
+              transition_text(*subject_.program, subject_.stretch, ir::TransitionId(found.opaque)),
+              ir::to_string(subject_.program->stages[op.object].op));
         }
         continue;
       }
       Counterexample c = wrong_result(subject_, position_, all_[i], found);
-      if (std::holds_alternative<Reproduced>(replay(*subject_.program, c))) return Refuted{std::move(c)};
+      if (std::holds_alternative<Reproduced>(replay(*subject_.program, c)))
+        return Refuted{std::move(c)};
     }
-    return Unknown{opaque.empty() ? std::string("the solver claims a difference that a replay does not show") : opaque};
+    return Unknown{opaque.empty()
+                       ? std::string("the solver claims a difference that a replay does not show")
+                       : opaque};
   }
 
   const Subject& subject_;
@@ -170,12 +183,16 @@ class Prover {
 
 }  // namespace
 
-Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session) {
-  if (subject.persistent()) return Unknown{"postconditions of persistent programs are not supported"};
-  if (subject.accesses.limit) return Unknown{"the accesses of the program exceed the limit of the analysis"};
+Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+                      smt::Session& session) {
+  if (subject.persistent())
+    return Unknown{"postconditions of persistent programs are not supported"};
+  if (subject.accesses.limit)
+    return Unknown{"the accesses of the program exceed the limit of the analysis"};
   if (!subject.net.exact()) return Unknown{issue_text(subject, subject.net.issues.front())};
   if (const auto index = unfounded_postcondition(subject)) {
-    return Unknown{fmt::format("postcondition {} speaks of contents that are not given from outside", *index)};
+    return Unknown{
+        fmt::format("postcondition {} speaks of contents that are not given from outside", *index)};
   }
   return Prover(subject, position, session).run();
 }

@@ -19,7 +19,8 @@ std::uint64_t length_of(const std::vector<Piece>& pieces) {
 void append(std::vector<Piece>& pieces, const Piece& piece) {
   if (!pieces.empty()) {
     Piece& last = pieces.back();
-    if (last.value.node == piece.value.node && last.value.offset + last.length == piece.value.offset) {
+    if (last.value.node == piece.value.node &&
+        last.value.offset + last.length == piece.value.offset) {
       last.length += piece.length;
       return;
     }
@@ -28,7 +29,8 @@ void append(std::vector<Piece>& pieces, const Piece& piece) {
 }
 
 /// Bytes [low, high) of a sequence of pieces.
-void slice(const std::vector<Piece>& from, std::uint64_t low, std::uint64_t high, std::vector<Piece>& out) {
+void slice(const std::vector<Piece>& from, std::uint64_t low, std::uint64_t high,
+           std::vector<Piece>& out) {
   std::uint64_t at = 0;
   for (const Piece& p : from) {
     const std::uint64_t begin = std::max(low, at), end = std::min(high, at + p.length);
@@ -53,17 +55,23 @@ std::uint64_t hash(const std::vector<Summand>& summands) {
 std::optional<std::vector<std::int64_t>> factors(const ir::Stage& stage, std::size_t operands) {
   std::vector<std::int64_t> out(operands, 1);
   switch (stage.op) {
-    case ir::OpKind::copy: return operands == 1 ? std::optional(out) : std::nullopt;
-    case ir::OpKind::add: return operands >= 1 ? std::optional(out) : std::nullopt;
+    case ir::OpKind::copy:
+      return operands == 1 ? std::optional(out) : std::nullopt;
+    case ir::OpKind::add:
+      return operands >= 1 ? std::optional(out) : std::nullopt;
     case ir::OpKind::sub:
       if (operands < 2) return std::nullopt;
       std::fill(out.begin() + 1, out.end(), -1);
       return out;
-    case ir::OpKind::neg: return operands == 1 ? std::optional(std::vector<std::int64_t>{-1}) : std::nullopt;
+    case ir::OpKind::neg:
+      return operands == 1 ? std::optional(std::vector<std::int64_t>{-1}) : std::nullopt;
     case ir::OpKind::scale:
-      if (operands != 1 || std::nearbyint(stage.scale) != stage.scale || std::abs(stage.scale) > 1e6) return std::nullopt;
+      if (operands != 1 || std::nearbyint(stage.scale) != stage.scale ||
+          std::abs(stage.scale) > 1e6)
+        return std::nullopt;
       return std::vector<std::int64_t>{static_cast<std::int64_t>(stage.scale)};
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -72,17 +80,19 @@ std::optional<std::vector<std::int64_t>> factors(const ir::Stage& stage, std::si
 SymbolicRun::SymbolicRun(const Subject& subject, const std::vector<std::uint32_t>& position)
     : subject_(subject), contents_(subject.accesses.segments.size()) {
   // One leaf per storage, then zero.
-  for (std::uint32_t s = 0; s < subject.accesses.storages.size(); ++s) add_node({NodeKind::input, s, 0, 0});
+  for (std::uint32_t s = 0; s < subject.accesses.storages.size(); ++s)
+    add_node({NodeKind::input, s, 0, 0});
   const std::uint32_t zero = add_node({NodeKind::zero, 0, 0, 0});
   const std::uint32_t undefined = add_node({NodeKind::undefined, 0, 0, 0});
   for (std::size_t i = 0; i < contents_.size(); ++i) {
     const ir::Segment& segment = subject.accesses.segments[i];
     const std::uint64_t bytes = unit(segment.storage);
     const bool external = segment.init == ir::Init::external;
-    const std::uint32_t node = external                              ? segment.storage
+    const std::uint32_t node = external                         ? segment.storage
                                : segment.init == ir::Init::zero ? zero
                                                                 : undefined;
-    contents_[i] = {{(segment.high - segment.low) * bytes, {node, external ? segment.low * bytes : 0}}};
+    contents_[i] = {
+        {(segment.high - segment.low) * bytes, {node, external ? segment.low * bytes : 0}}};
   }
   std::vector<std::uint32_t> begin(subject.stretch.transitions() + 1, 0);
   for (const ir::ResolvedAccess& a : subject.accesses.accesses) ++begin[a.transition.value() + 1];
@@ -96,7 +106,9 @@ SymbolicRun::SymbolicRun(const Subject& subject, const std::vector<std::uint32_t
 
 std::uint64_t SymbolicRun::unit(std::uint32_t storage) const {
   const ir::Storage& s = subject_.accesses.storages[storage];
-  return s.kind == ir::Storage::Kind::tensor ? ir::size_of(subject_.program->tensors[s.object].dtype) : 1;
+  return s.kind == ir::Storage::Kind::tensor
+             ? ir::size_of(subject_.program->tensors[s.object].dtype)
+             : 1;
 }
 
 std::uint32_t SymbolicRun::add_node(Node node) {
@@ -105,7 +117,9 @@ std::uint32_t SymbolicRun::add_node(Node node) {
 }
 
 ValueRef SymbolicRun::sum(std::vector<Summand> parts) {
-  std::erase_if(parts, [&](const Summand& s) { return s.factor == 0 || nodes_[s.value.node].kind == NodeKind::zero; });
+  std::erase_if(parts, [&](const Summand& s) {
+    return s.factor == 0 || nodes_[s.value.node].kind == NodeKind::zero;
+  });
   std::sort(parts.begin(), parts.end());
   if (parts.empty()) return {static_cast<std::uint32_t>(subject_.accesses.storages.size()), 0};
   if (parts.size() == 1 && parts[0].factor == 1) return parts[0].value;
@@ -113,13 +127,15 @@ ValueRef SymbolicRun::sum(std::vector<Summand> parts) {
   const auto [low, high] = sums_.equal_range(key);
   for (auto at = low; at != high; ++at) {
     const Node& n = nodes_[at->second];
-    if (n.count == parts.size() && std::equal(parts.begin(), parts.end(), summands_.begin() + n.first)) {
+    if (n.count == parts.size() &&
+        std::equal(parts.begin(), parts.end(), summands_.begin() + n.first)) {
       return {at->second, 0};
     }
   }
   const auto first = static_cast<std::uint32_t>(summands_.size());
   summands_.insert(summands_.end(), parts.begin(), parts.end());
-  const std::uint32_t node = add_node({NodeKind::sum, 0, first, static_cast<std::uint32_t>(parts.size())});
+  const std::uint32_t node =
+      add_node({NodeKind::sum, 0, first, static_cast<std::uint32_t>(parts.size())});
   sums_.emplace(key, node);
   return {node, 0};
 }
@@ -149,12 +165,14 @@ void SymbolicRun::write(std::uint32_t first, std::uint32_t end, const std::vecto
   }
 }
 
-std::vector<Piece> SymbolicRun::result(const ir::Stage& stage, const std::vector<std::vector<Piece>>& operands,
+std::vector<Piece> SymbolicRun::result(const ir::Stage& stage,
+                                       const std::vector<std::vector<Piece>>& operands,
                                        std::uint32_t transition, std::uint64_t length) {
   const auto weights = factors(stage, operands.size());
   const bool same_length = std::all_of(operands.begin(), operands.end(),
                                        [&](const auto& o) { return length_of(o) == length; });
-  if (!weights || !same_length) return {{length, {add_node({NodeKind::opaque, transition, 0, 0}), 0}}};
+  if (!weights || !same_length)
+    return {{length, {add_node({NodeKind::opaque, transition, 0, 0}), 0}}};
   std::set<std::uint64_t> cuts{length};
   for (const auto& operand : operands) {
     std::uint64_t at = 0;
@@ -178,7 +196,9 @@ std::vector<Piece> SymbolicRun::result(const ir::Stage& stage, const std::vector
 
 void SymbolicRun::perform(std::uint32_t transition, std::uint32_t first, std::uint32_t end) {
   const auto& accesses = subject_.accesses.accesses;
-  const auto& stage = subject_.program->stages[subject_.stretch.op_of(*subject_.program, ir::TransitionId(transition)).object];
+  const auto& stage =
+      subject_.program
+          ->stages[subject_.stretch.op_of(*subject_.program, ir::TransitionId(transition)).object];
   // Several resolved accesses make up one region whose rows are not whole.
   std::vector<std::vector<Piece>> operands;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> writes;
@@ -195,24 +215,31 @@ void SymbolicRun::perform(std::uint32_t transition, std::uint32_t first, std::ui
   std::vector<std::vector<Piece>> results;
   for (const auto& [low, high] : writes) {
     std::uint64_t length = 0;
-    for (std::uint32_t a = low; a < high; ++a) length += (accesses[a].high - accesses[a].low) * unit(accesses[a].storage);
+    for (std::uint32_t a = low; a < high; ++a)
+      length += (accesses[a].high - accesses[a].low) * unit(accesses[a].storage);
     results.push_back(result(stage, operands, transition, length));
   }
-  for (std::size_t w = 0; w < writes.size(); ++w) write(writes[w].first, writes[w].second, results[w]);
+  for (std::size_t w = 0; w < writes.size(); ++w)
+    write(writes[w].first, writes[w].second, results[w]);
 }
 
-std::vector<Piece> SymbolicRun::contents(std::uint32_t storage, std::uint64_t low, std::uint64_t high) const {
+std::vector<Piece> SymbolicRun::contents(std::uint32_t storage, std::uint64_t low,
+                                         std::uint64_t high) const {
   std::vector<Piece> out;
   const std::uint64_t bytes = unit(storage);
   const auto& segments = subject_.accesses.segments;
   while (low < high) {
     const std::uint32_t s = subject_.accesses.segment_at(storage, low);
-    if (s == 0xffffffffU) {  // nothing touches this location: up to the next segment, it is undefined
-      const auto next = std::partition_point(segments.begin(), segments.end(), [&](const ir::Segment& x) {
-        return x.storage < storage || (x.storage == storage && x.low <= low);
-      });
-      const std::uint64_t end = next != segments.end() && next->storage == storage ? std::min(high, next->low) : high;
-      append(out, {(end - low) * bytes, {static_cast<std::uint32_t>(subject_.accesses.storages.size()) + 1, 0}});
+    if (s ==
+        0xffffffffU) {  // nothing touches this location: up to the next segment, it is undefined
+      const auto next =
+          std::partition_point(segments.begin(), segments.end(), [&](const ir::Segment& x) {
+            return x.storage < storage || (x.storage == storage && x.low <= low);
+          });
+      const std::uint64_t end =
+          next != segments.end() && next->storage == storage ? std::min(high, next->low) : high;
+      append(out, {(end - low) * bytes,
+                   {static_cast<std::uint32_t>(subject_.accesses.storages.size()) + 1, 0}});
       low = end;
       continue;
     }
@@ -228,8 +255,8 @@ std::vector<Piece> SymbolicRun::contents(std::uint32_t storage, std::uint64_t lo
 
 Combination SymbolicRun::combination(ValueRef value) const {
   Combination out;
-  // Children have smaller node numbers than their sum, so going through the values from the largest down adds
-  // up every factor before it is passed on.
+  // Children have smaller node numbers than their sum, so going through the values from the largest
+  // down adds up every factor before it is passed on.
   std::map<ValueRef, std::int64_t, std::greater<>> pending{{value, 1}};
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> leaves;
   while (!pending.empty()) {
@@ -242,7 +269,8 @@ Combination SymbolicRun::combination(ValueRef value) const {
     if (n.kind != NodeKind::sum) continue;
     for (std::uint32_t i = n.first; i < n.first + n.count; ++i) {
       std::int64_t product = 0;
-      std::int64_t& total = pending[{summands_[i].value.node, summands_[i].value.offset + at.offset}];
+      std::int64_t& total =
+          pending[{summands_[i].value.node, summands_[i].value.offset + at.offset}];
       out.overflow |= __builtin_mul_overflow(factor, summands_[i].factor, &product) ||
                       __builtin_add_overflow(total, product, &total);
     }
@@ -261,7 +289,8 @@ struct Parts {
 };
 
 /// The expected terms of the region's bytes beginning at `at`.
-std::vector<Term> expected_at(const SymbolicRun& run, const std::vector<Parts>& terms, std::uint64_t at) {
+std::vector<Term> expected_at(const SymbolicRun& run, const std::vector<Parts>& terms,
+                              std::uint64_t at) {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> sum;
   for (const Parts& term : terms) {
     std::uint64_t passed = 0;
@@ -310,7 +339,8 @@ std::vector<Obligation> obligations(const Subject& subject, const SymbolicRun& r
     const auto parts = [&](const ir::Region& region) {
       Parts p{subject.accesses.locate(*subject.program, region)};
       std::uint64_t at = 0;
-      for (const auto& position : p.positions) cuts.insert(at += (position.high - position.low) * run.unit(position.storage));
+      for (const auto& position : p.positions)
+        cuts.insert(at += (position.high - position.low) * run.unit(position.storage));
       return p;
     };
     const Parts region = parts(post.region);
@@ -322,9 +352,12 @@ std::vector<Obligation> obligations(const Subject& subject, const SymbolicRun& r
       for (Piece piece : run.contents(position.storage, position.low, position.high)) {
         while (piece.length > 0) {
           const std::uint64_t step = std::min(piece.length, *cuts.upper_bound(at) - at);
-          Obligation o{c, position.storage, low / unit, (low + step) / unit, piece.value, expected_at(run, terms, at)};
+          Obligation o{c,           position.storage,           low / unit, (low + step) / unit,
+                       piece.value, expected_at(run, terms, at)};
           auto& same = known[piece.value];
-          const bool listed = std::any_of(same.begin(), same.end(), [&](std::size_t i) { return out[i].expected == o.expected && out[i].high - out[i].low >= o.high - o.low; });
+          const bool listed = std::any_of(same.begin(), same.end(), [&](std::size_t i) {
+            return out[i].expected == o.expected && out[i].high - out[i].low >= o.high - o.low;
+          });
           if (!listed) {
             same.push_back(out.size());
             out.push_back(std::move(o));

@@ -1,8 +1,9 @@
 // The values of a run as linear combinations of initial contents. Trusted.
 //
-// One symbolic run in a given order: every location holds a reference into a graph of values, whose leaves are initial
-// contents, zero, and results of ops that are no linear combination (opaque). Equal sums are one node, and a copy
-// shares its source's node, so that an output costs what its own sum costs.
+// One symbolic run in a given order: every location holds a reference into a graph of values, whose
+// leaves are initial contents, zero, and results of ops that are no linear combination (opaque).
+// Equal sums are one node, and a copy shares its source's node, so that an output costs what its
+// own sum costs.
 //
 // Positions are in bytes throughout: element positions of a tensor times the size of an element.
 #pragma once
@@ -54,8 +55,8 @@ struct Term {
   friend auto operator<=>(const Term&, const Term&) = default;
 };
 
-/// What a value is a combination of, terms by (storage, offset). `opaque`: transition of an op that keeps it from
-/// being one; ~0 if none. `overflow`: a factor does not fit.
+/// What a value is a combination of, terms by (storage, offset). `opaque`: transition of an op that
+/// keeps it from being one; ~0 if none. `overflow`: a factor does not fit.
 struct Combination {
   std::vector<Term> terms;
   std::uint32_t opaque = 0xffffffffU;
@@ -69,7 +70,8 @@ class SymbolicRun {
   SymbolicRun(const Subject& subject, const std::vector<std::uint32_t>& position);
 
   /// Final contents of [low, high) of a storage (in its own units).
-  [[nodiscard]] std::vector<Piece> contents(std::uint32_t storage, std::uint64_t low, std::uint64_t high) const;
+  [[nodiscard]] std::vector<Piece> contents(std::uint32_t storage, std::uint64_t low,
+                                            std::uint64_t high) const;
   [[nodiscard]] Combination combination(ValueRef value) const;
   [[nodiscard]] const Node& node(std::uint32_t n) const { return nodes_[n]; }
   [[nodiscard]] const std::vector<Summand>& summands() const { return summands_; }
@@ -92,7 +94,8 @@ class SymbolicRun {
   std::vector<std::vector<Piece>> contents_;                    // per segment
 };
 
-/// A postcondition with a term that is not entirely given from outside: there is nothing to compare with.
+/// A postcondition with a term that is not entirely given from outside: there is nothing to compare
+/// with.
 [[nodiscard]] std::optional<std::uint32_t> unfounded_postcondition(const Subject& subject);
 
 /// One thing to show: some bytes of a postcondition's region hold the sum of `expected`.
@@ -105,8 +108,8 @@ struct Obligation {
   std::vector<Term> expected;  ///< by (storage, offset), factors added up
 };
 
-/// All obligations of all postconditions, in their order, against the final contents of `run`. Pieces with the same
-/// value and the same expectation relative to it are listed once.
+/// All obligations of all postconditions, in their order, against the final contents of `run`.
+/// Pieces with the same value and the same expectation relative to it are listed once.
 [[nodiscard]] std::vector<Obligation> obligations(const Subject& subject, const SymbolicRun& run);
 
 }  // namespace spatialcert::proofs::reduction

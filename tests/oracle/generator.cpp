@@ -44,7 +44,7 @@ bool small(const ir::Program& program) {
   const auto unrolled = ir::unroll(program, 1, 10'000);
   if (!std::holds_alternative<ir::Unrolled>(unrolled)) return false;
   const auto n = std::get<ir::Unrolled>(unrolled).transitions();
-  return n <= (program.execution == ir::Execution::persistent ? kMostOfPersistent : kMostInstances);
+  return n > 0 && n <= (program.execution == ir::Execution::persistent ? kMostOfPersistent : kMostInstances);
 }
 
 std::optional<Sample> attempt(std::uint64_t seed, std::uint64_t variant) {

@@ -365,17 +365,18 @@ bool accumulate(Maker& m) {
 }  // namespace
 
 bool append_motif(Maker& m) {
+  if (m.programs() == 1) return accumulate(m);
   const std::uint32_t draw = m.random.below(100);
-  if (draw < 14) return pipeline(m);
-  if (draw < 22) return chain(m);
-  if (draw < 32) return sliding_window(m);
-  if (draw < 46) return hand_off(m);
-  if (draw < 56) return double_buffer(m);
-  if (draw < 67) return gather(m);
-  if (draw < 76) return release(m);
-  if (draw < 83) return rendezvous(m);
-  if (draw < 91) return await(m);
-  if (draw < 93) return mutex(m);
+  if (draw < 12) return pipeline(m);
+  if (draw < 20) return chain(m);
+  if (draw < 30) return sliding_window(m);
+  if (draw < 43) return hand_off(m);
+  if (draw < 53) return double_buffer(m);
+  if (draw < 64) return gather(m);
+  if (draw < 78) return release(m);
+  if (draw < 86) return rendezvous(m);
+  if (draw < 94) return await(m);
+  if (draw < 96) return mutex(m);
   return accumulate(m);
 }
 

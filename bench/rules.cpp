@@ -1,0 +1,132 @@
+// Every rule: the search with Z3, and the check of its witness. Then the whole pipeline.
+#include "bench/measure.hpp"
+#include "certify/pipeline.hpp"
+#include "ir/require.hpp"
+#include "proofs/bounds/rule.hpp"
+#include "proofs/coverage/rule.hpp"
+#include "proofs/flow/rule.hpp"
+#include "proofs/liveness/rule.hpp"
+#include "proofs/memory/rule.hpp"
+#include "proofs/ordering/rule.hpp"
+#include "proofs/quiescence/rule.hpp"
+#include "proofs/reduction/rule.hpp"
+#include "smt/query.hpp"
+
+namespace spatialcert::bench {
+namespace {
+
+using namespace proofs;
+
+/// What the rules are applied to.
+struct Setting {
+  const Subject& subject;
+  const std::vector<std::uint32_t>& position;
+  const std::vector<ordering::ExaminedPair>& ordered;  ///< what `ordering` hands to `flow`
+};
+
+/// The setting of the sample that was asked for last: the largest are too big to keep all.
+Setting setting(const Sample& s) {
+  static const Sample* last = nullptr;
+  static std::unique_ptr<Subject> subject;
+  static std::vector<std::uint32_t> position;
+  static std::vector<ordering::ExaminedPair> ordered;
+  if (last != &s) {
+    subject = std::make_unique<Subject>(std::get<Subject>(make_subject(s.program)));
+    auto extension = linear_extension(*subject);
+    SPATIALCERT_REQUIRE(extension.has_value(), "a measured program has no cycle");
+    position = *std::move(extension);
+    smt::Session session;
+    ordered = ordering::prove(*subject, position, session).ordered;
+    last = &s;
+  }
+  return {*subject, position, ordered};
+}
+
+template <typename Found>
+const auto& search_of(const Found& found) {
+  if constexpr (requires { found.search; }) {
+    return found.search;
+  } else {
+    return found;
+  }
+}
+
+/// PROVE is `prove(setting, session)`, CHECK the rule's check.
+template <typename Prove, typename Check>
+int rule(const std::string& name, Prove prove, Check check) {
+  declare("prove_" + name, [prove](benchmark::State& state, const Sample& s) {
+    const Setting given = setting(s);
+    smt::Session session;
+    measure(state, [&] {
+      session = {};
+      benchmark::DoNotOptimize(prove(given, session));
+    });
+    state.counters["queries"] = static_cast<double>(session.queries);
+    state.counters["z3_units"] = static_cast<double>(session.resource);
+  });
+  declare("check_" + name, [prove, check](benchmark::State& state, const Sample& s) {
+    const Setting given = setting(s);
+    smt::Session session;
+    const auto found = prove(given, session);
+    const auto* proved = std::get_if<0>(&search_of(found));
+    if (proved == nullptr) return state.SkipWithError("not proved");
+    measure(state, [&] {
+      if (!std::holds_alternative<Accepted>(check(given.subject, proved->witness)))
+        state.SkipWithError("rejected");
+    });
+  });
+  return 0;
+}
+
+const int kRules[] = {
+    rule(
+        "liveness", [](const Setting& g, smt::Session& z) { return liveness::prove(g.subject, z); },
+        liveness::check),
+    rule(
+        "bounds",
+        [](const Setting& g, smt::Session& z) { return bounds::prove(g.subject, g.position, z); },
+        bounds::check),
+    rule(
+        "quiescence",
+        [](const Setting& g, smt::Session& z) { return quiescence::prove(g.subject, z); },
+        quiescence::check),
+    rule(
+        "ordering",
+        [](const Setting& g, smt::Session& z) { return ordering::prove(g.subject, g.position, z); },
+        ordering::check),
+    rule(
+        "flow",
+        [](const Setting& g, smt::Session& z) {
+          return flow::prove(g.subject, g.position, g.ordered, z);
+        },
+        flow::check),
+    rule(
+        "memory", [](const Setting& g, smt::Session& z) { return memory::prove(g.subject, z); },
+        memory::check),
+    rule(
+        "reduction",
+        [](const Setting& g, smt::Session& z) {
+          return reduction::prove(g.subject, g.position, z);
+        },
+        reduction::check),
+    rule(
+        "coverage", [](const Setting& g, smt::Session& z) { return coverage::prove(g.subject, z); },
+        coverage::check),
+};
+
+const int kTotal = declare("total", [](benchmark::State& state, const Sample& s) {
+  certify::ProgramReport report;
+  measure(state, [&] { report = certify::certify(s.program); });
+  // Without a postcondition the pipeline is certified all the same.
+  if (report.verdict != certify::Verdict::certified) state.SkipWithError(report.reason.c_str());
+  double queries = 0, units = 0;
+  for (const auto& r : report.rules) {
+    queries += static_cast<double>(r.queries);
+    units += static_cast<double>(r.resource);
+  }
+  state.counters["queries"] = queries;
+  state.counters["z3_units"] = units;
+});
+
+}  // namespace
+}  // namespace spatialcert::bench
