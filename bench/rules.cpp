@@ -1,4 +1,8 @@
 // Every rule: the search with Z3, and the check of its witness. Then the whole pipeline.
+#include <map>
+#include <memory>
+#include <utility>
+
 #include "bench/measure.hpp"
 #include "certify/pipeline.hpp"
 #include "ir/require.hpp"
@@ -19,27 +23,26 @@ using namespace proofs;
 
 /// What the rules are applied to.
 struct Setting {
-  const Subject& subject;
-  const std::vector<std::uint32_t>& position;
-  const std::vector<ordering::ExaminedPair>& ordered;  ///< what `ordering` hands to `flow`
+  Subject subject;
+  std::vector<std::uint32_t> position;
+  std::vector<ordering::ExaminedPair> ordered;  ///< what `ordering` hands to `flow`
 };
 
-/// The setting of the sample that was asked for last: the largest are too big to keep all.
-Setting setting(const Sample& s) {
-  static const Sample* last = nullptr;
-  static std::unique_ptr<Subject> subject;
-  static std::vector<std::uint32_t> position;
-  static std::vector<ordering::ExaminedPair> ordered;
-  if (last != &s) {
-    subject = std::make_unique<Subject>(std::get<Subject>(make_subject(s.program)));
-    auto extension = linear_extension(*subject);
+/// Made when first asked for, then kept.
+const Setting& setting(const Sample& s) {
+  static std::map<const Sample*, std::unique_ptr<const Setting>> made;
+  auto& slot = made[&s];
+  if (slot == nullptr) {
+    auto fresh = std::make_unique<Setting>();
+    fresh->subject = std::get<Subject>(make_subject(s.program));
+    auto extension = linear_extension(fresh->subject);
     SPATIALCERT_REQUIRE(extension.has_value(), "a measured program has no cycle");
-    position = *std::move(extension);
+    fresh->position = *std::move(extension);
     smt::Session session;
-    ordered = ordering::prove(*subject, position, session).ordered;
-    last = &s;
+    fresh->ordered = ordering::prove(fresh->subject, fresh->position, session).ordered;
+    slot = std::move(fresh);
   }
-  return {*subject, position, ordered};
+  return *slot;
 }
 
 template <typename Found>
@@ -51,11 +54,12 @@ const auto& search_of(const Found& found) {
   }
 }
 
-/// PROVE is `prove(setting, session)`, CHECK the rule's check.
+/// `prove` takes a setting and a session; `check` is the rule's. The witness that is checked is
+/// searched once.
 template <typename Prove, typename Check>
 int rule(const std::string& name, Prove prove, Check check) {
   declare("prove_" + name, [prove](benchmark::State& state, const Sample& s) {
-    const Setting given = setting(s);
+    const Setting& given = setting(s);
     smt::Session session;
     measure(state, [&] {
       session = {};
@@ -65,14 +69,17 @@ int rule(const std::string& name, Prove prove, Check check) {
     state.counters["z3_units"] = static_cast<double>(session.resource);
   });
   declare("check_" + name, [prove, check](benchmark::State& state, const Sample& s) {
-    const Setting given = setting(s);
+    using Found = decltype(prove(setting(s), std::declval<smt::Session&>()));
+    static std::map<const Sample*, Found> found;
+    const Setting& given = setting(s);
     smt::Session session;
-    const auto found = prove(given, session);
-    const auto* proved = std::get_if<0>(&search_of(found));
+    if (found.find(&s) == found.end()) found.emplace(&s, prove(given, session));
+    const auto* proved = std::get_if<0>(&search_of(found.at(&s)));
     if (proved == nullptr) return state.SkipWithError("not proved");
     measure(state, [&] {
-      if (!std::holds_alternative<Accepted>(check(given.subject, proved->witness)))
+      if (!std::holds_alternative<Accepted>(check(given.subject, proved->witness))) {
         state.SkipWithError("rejected");
+      }
     });
   });
   return 0;

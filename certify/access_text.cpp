@@ -74,11 +74,33 @@ void schedule_lines(const OpNames& names, const Counterexample& c, std::size_t w
   if (begin != 0) out.push_back("    (all steps are in the file that --cex writes, for `replay`)");
 }
 
+constexpr std::size_t kMostDeeper = 4;
+
+/// Which FIFOs of guaranteed depth really hold more than that in the second schedule.
 void deeper_lines(const OpNames& names, const Counterexample& c, Lines& out) {
-  for (const auto& [buffer, extra] : c.deeper) {
-    const ir::Buffer& fifo = names.program().buffers[buffer.value()];
-    out.push_back(fmt::format("  schedule 2 needs fifo {} to be {} deeper than the guaranteed {}",
-                              fifo.name, count_text(extra, "page"), fifo.pages));
+  if (c.deeper.empty() || c.schedules.size() < 2) return;
+  const ir::Program& program = names.program();
+  std::vector<std::int64_t> filled(program.buffers.size(), 0);
+  std::vector<std::int64_t> wanted(program.buffers.size(), 0);
+  for (const ir::TransitionId t : steps_of(names, c.schedules[1])) {
+    const ir::Op& op = names.op_of(t);
+    if (op.code == ir::OpCode::push) filled[op.object] += op.count;
+    if (op.code == ir::OpCode::pop) filled[op.object] -= op.count;
+    if (op.code == ir::OpCode::reserve) {
+      wanted[op.object] = std::max(wanted[op.object], filled[op.object] + op.count);
+    }
+  }
+  std::size_t found = 0;
+  for (std::size_t b = 0; b < wanted.size(); ++b) {
+    const ir::Buffer& fifo = program.buffers[b];
+    if (wanted[b] <= static_cast<std::int64_t>(fifo.pages) || found++ >= kMostDeeper) continue;
+    out.push_back(fmt::format("  schedule 2 happens where fifo {} has {}; only {} guaranteed",
+                              fifo.name, count_text(wanted[b], "page"),
+                              fifo.pages == 1 ? "1 is" : fmt::format("{} are", fifo.pages)));
+  }
+  if (found > kMostDeeper) {
+    out.push_back(
+        fmt::format("  and where {} more fifos are deeper than guaranteed", found - kMostDeeper));
   }
 }
 

@@ -159,10 +159,7 @@ void Certification::start_file(std::size_t number) {
     put(number, std::move(block));
   } else if (refusal) {
     ++block.totals.refused;
-    append_element(options_.json ? certify::refusal_json(path, *refusal)
-                                 : fmt::format("{}: refused{}{}\n", path,
-                                               options_.quiet ? ": " : "\n  ", refusal->message()),
-                   block);
+    append_refusal(path, *std::move(refusal), block);
     put(number, std::move(block));
   } else {
     for (std::size_t i = job->file.programs.size(); i-- > 0;) {
@@ -271,6 +268,18 @@ void Certification::append_program(const Job& job, std::size_t index, Block& blo
     append_element(certify::report_text(loaded.program, report, true, provenance), block);
   }
   count(block.totals, report.verdict);
+}
+
+void Certification::append_refusal(const std::string& path, ir::Refusal refusal,
+                                   Block& block) const {
+  if (options_.json) {
+    append_element(certify::refusal_json(path, refusal), block);
+    return;
+  }
+  if (refusal.file == path) refusal.file.clear();  // it begins the line
+  append_element(
+      fmt::format("{}: refused:{}{}\n", path, options_.quiet ? " " : "\n  ", refusal.message()),
+      block);
 }
 
 void Certification::append_fault(const std::string& path, const std::string& what,

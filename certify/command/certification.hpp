@@ -77,6 +77,7 @@ class Certification {
   [[nodiscard]] std::optional<certify::SizeLimit> size_limit(const Job& job,
                                                              std::size_t index) const;
   void append_program(const Job& job, std::size_t index, Block& block) const;
+  void append_refusal(const std::string& path, ir::Refusal refusal, Block& block) const;
   void append_fault(const std::string& path, const std::string& what, Block& block) const;
   void append_element(std::string text, Block& block) const;
   void put(std::size_t number, Block block);

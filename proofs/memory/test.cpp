@@ -91,7 +91,7 @@ TEST_CASE("memory: views share by design") {
   Fixture f(d);
   const auto search = prove(f.subject, f.session);
   REQUIRE(outcome(search) == "proved");
-  CHECK(tests::witness(search).order == std::vector<std::vector<ir::BufferId>>{{ir::BufferId(0)}});
+  CHECK(tests::witness(search).order == std::vector<std::vector<ir::BufferId>>{{ir::BufferId(0U)}});
 }
 
 TEST_CASE("memory: many buffers are asked about in windows, and the overlap of any two is found") {

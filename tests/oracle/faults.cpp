@@ -36,7 +36,9 @@ bool change_region(Sketch& sketch, Random& random) {
   const std::int64_t unit = access.kind == ir::RegionKind::bytes ? kCell : 1;
   const std::int64_t shift = random.chance(50) ? unit : -unit;
   switch (random.below(4)) {
-    case 0: access.bound[1].base += shift; break;
+    case 0:
+      access.bound[1].base += shift;
+      break;
     case 1:
       for (auto& [level, coefficient] : access.bound[0].terms) coefficient += shift;
       access.bound[1].terms = access.bound[0].terms;
@@ -56,10 +58,17 @@ bool move_address(Sketch& sketch, Random& random) {
   if (b.view) return false;
   const std::uint64_t old = b.address;
   switch (random.below(4)) {
-    case 0: b.address += 2; break;
-    case 1: b.address = sketch.frame.target.spaces[0].bytes - (random.chance(50) ? kCell : b.bytes()); break;
-    case 2: b.address = buffers[random.below(buffers.size())].address; break;
-    default: b.address += kCell;
+    case 0:
+      b.address += 2;
+      break;
+    case 1:
+      b.address = sketch.frame.target.spaces[0].bytes - (random.chance(50) ? kCell : b.bytes());
+      break;
+    case 2:
+      b.address = buffers[random.below(buffers.size())].address;
+      break;
+    default:
+      b.address += kCell;
   }
   for (ir::Buffer& view : buffers) {
     if (view.view && &buffers[view.view->base.value()] == &b) view.address += b.address - old;
@@ -108,8 +117,12 @@ bool change_result(Sketch& sketch, Random& random) {
   ir::Postcondition& post = all[random.below(all.size())];
   ir::Region& term = post.terms[random.below(post.terms.size())];
   switch (random.below(3)) {
-    case 0: post.terms.push_back(term); break;
-    case 1: std::swap(post.region, all[random.below(all.size())].region); break;
+    case 0:
+      post.terms.push_back(term);
+      break;
+    case 1:
+      std::swap(post.region, all[random.below(all.size())].region);
+      break;
     default:
       term.bound[0] += term.bound[0] == 0 ? 1 : -1;
       term.bound[1] = term.bound[0] + 1;
@@ -120,7 +133,8 @@ bool change_result(Sketch& sketch, Random& random) {
 bool change_edge(Sketch& sketch, Random& random) {
   auto& edges = sketch.frame.edges;
   if (edges.empty()) return false;
-  edges[random.below(edges.size())].producer = ir::StageId(random.below(sketch.frame.stages.size()));
+  edges[random.below(edges.size())].producer =
+      ir::StageId(random.below(sketch.frame.stages.size()));
   return true;
 }
 
@@ -131,13 +145,19 @@ bool change_ops(Sketch& sketch, Random& random, Fault fault) {
   if (ops == nullptr) return false;
   const auto here = ops->begin() + static_cast<std::ptrdiff_t>(at);
   switch (fault) {
-    case Fault::drop_op: ops->erase(here); return true;
-    case Fault::double_op: ops->insert(here, SketchOp(*here)); return true;
+    case Fault::drop_op:
+      ops->erase(here);
+      return true;
+    case Fault::double_op:
+      ops->insert(here, SketchOp(*here));
+      return true;
     case Fault::swap_ops:
       if (at + 1 == ops->size()) return false;
       std::iter_swap(here, here + 1);
       return true;
-    default: here->count += random.chance(50) ? 1 : -1; return true;
+    default:
+      here->count += random.chance(50) ? 1 : -1;
+      return true;
   }
 }
 
@@ -145,24 +165,32 @@ bool change_ops(Sketch& sketch, Random& random, Fault fault) {
 
 bool damage(Sketch& sketch, Random& random, Fault& made) {
   // Changes of ops are most of what goes wrong in compilers.
-  constexpr Fault kDraw[] = {Fault::drop_op,      Fault::drop_op,        Fault::drop_op,
-                             Fault::double_op,    Fault::swap_ops,       Fault::swap_ops,
-                             Fault::swap_ops,     Fault::change_count,   Fault::change_count,
-                             Fault::change_region, Fault::change_region, Fault::move_address,
-                             Fault::lower_maximum, Fault::fewer_pages,   Fault::change_initial,
-                             Fault::drop_init,     Fault::change_result, Fault::change_result,
-                             Fault::change_edge};
+  constexpr Fault kDraw[] = {
+      Fault::drop_op,       Fault::drop_op,       Fault::drop_op,        Fault::double_op,
+      Fault::swap_ops,      Fault::swap_ops,      Fault::swap_ops,       Fault::change_count,
+      Fault::change_count,  Fault::change_region, Fault::change_region,  Fault::move_address,
+      Fault::lower_maximum, Fault::fewer_pages,   Fault::change_initial, Fault::drop_init,
+      Fault::change_result, Fault::change_result, Fault::change_edge};
   made = kDraw[random.below(std::size(kDraw))];
   switch (made) {
-    case Fault::change_region: return change_region(sketch, random);
-    case Fault::move_address: return move_address(sketch, random);
-    case Fault::lower_maximum: return change_semaphore(sketch, random, true);
-    case Fault::change_initial: return change_semaphore(sketch, random, false);
-    case Fault::fewer_pages: return fewer_pages(sketch);
-    case Fault::drop_init: return drop_init(sketch);
-    case Fault::change_edge: return change_edge(sketch, random);
-    case Fault::change_result: return change_result(sketch, random);
-    default: return change_ops(sketch, random, made);
+    case Fault::change_region:
+      return change_region(sketch, random);
+    case Fault::move_address:
+      return move_address(sketch, random);
+    case Fault::lower_maximum:
+      return change_semaphore(sketch, random, true);
+    case Fault::change_initial:
+      return change_semaphore(sketch, random, false);
+    case Fault::fewer_pages:
+      return fewer_pages(sketch);
+    case Fault::drop_init:
+      return drop_init(sketch);
+    case Fault::change_edge:
+      return change_edge(sketch, random);
+    case Fault::change_result:
+      return change_result(sketch, random);
+    default:
+      return change_ops(sketch, random, made);
   }
 }
 

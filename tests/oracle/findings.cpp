@@ -11,15 +11,16 @@
 namespace spatialcert::tests {
 namespace {
 
-/// Wraps that the others go on when it has to be decided whether a program that waits after some have finished
-/// their last wrap waits for ever.
+/// Wraps that the others go on when it has to be decided whether a program that waits after some
+/// have finished their last wrap waits for ever.
 constexpr std::uint32_t kFurtherWraps = 5;
 
 ir::Unrolled unrolled_program(const ir::Program& program, std::uint32_t iterations) {
   return std::get<ir::Unrolled>(ir::unroll(program, iterations));
 }
 
-/// Do the programs that wait in `state` still wait after everybody else has gone some wraps further?
+/// Do the programs that wait in `state` still wait after everybody else has gone some wraps
+/// further?
 bool waits_for_ever(const ir::Program& program, const Exploration& explored, std::uint32_t state,
                     const ir::TokenGame& longer, const ir::Unrolled& unrolled) {
   ir::PlayResult at = ir::play(longer, explored.schedule_to(state));
@@ -49,7 +50,8 @@ class Examination {
         persistent_(program.execution == ir::Execution::persistent),
         unrolled_(unrolled_program(program, persistent_ ? wraps : 1)),
         model_(program, unrolled_) {
-    for (ir::TokenGame& game : games_to_explore(program, unrolled_)) games_.push_back(std::move(game));
+    for (ir::TokenGame& game : games_to_explore(program, unrolled_))
+      games_.push_back(std::move(game));
     for (const ir::TokenGame& game : games_) explored_.emplace_back(game, state_limit);
   }
 
@@ -96,12 +98,14 @@ class Examination {
     std::set<std::vector<bool>> seen;
     for (const std::uint32_t state : e.stuck) {
       std::vector<bool> at_end;
-      for (std::uint32_t p = 0; p < program_.programs.size(); ++p) at_end.push_back(finished(state, p));
+      for (std::uint32_t p = 0; p < program_.programs.size(); ++p)
+        at_end.push_back(finished(state, p));
       if (std::find(at_end.begin(), at_end.end(), true) == at_end.end()) return true;
       if (!seen.insert(at_end).second) continue;
       const auto longer = unrolled_program(program_, unrolled_.iterations + kFurtherWraps);
       const auto games = games_to_explore(program_, longer);
-      if (waits_for_ever(program_, e, state, games[&game == &games_[0] ? 0 : 1], unrolled_)) return true;
+      if (waits_for_ever(program_, e, state, games[&game == &games_[0] ? 0 : 1], unrolled_))
+        return true;
     }
     return false;
   }
@@ -120,8 +124,9 @@ class Examination {
   }
 
   [[nodiscard]] bool performed(std::uint32_t t) const {
-    return std::any_of(explored_.begin(), explored_.end(),
-                       [&](const Exploration& e) { return e.ever_enabled(t) && !e.misuses.contains(t); });
+    return std::any_of(explored_.begin(), explored_.end(), [&](const Exploration& e) {
+      return e.ever_enabled(t) && !e.misuses.contains(t);
+    });
   }
 
   void regions() {
@@ -149,7 +154,8 @@ class Examination {
     std::vector<std::vector<Use>> uses(model_.locations());
     for (std::uint32_t t = 0; t < unrolled_.transitions(); ++t) {
       for (const Touch& touch : model_.footprint(t).touches) {
-        for (const std::uint32_t at : touch.place) uses[at].push_back({t, touch.access, touch.write});
+        for (const std::uint32_t at : touch.place)
+          uses[at].push_back({t, touch.access, touch.write});
       }
     }
     std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known;
@@ -171,9 +177,10 @@ class Examination {
     }
   }
 
-  /// Steps of every engine program up to its first write of `location`, itself not included; own steps up to
-  /// the read. Nothing if the program itself wrote it before.
-  std::optional<Front> untouched_until(std::uint32_t read, std::uint32_t location, bool content) const {
+  /// Steps of every engine program up to its first write of `location`, itself not included; own
+  /// steps up to the read. Nothing if the program itself wrote it before.
+  std::optional<Front> untouched_until(std::uint32_t read, std::uint32_t location,
+                                       bool content) const {
     Front out;
     out.fill(0xffff);
     for (std::uint32_t t = 0; t < unrolled_.transitions(); ++t) {
@@ -235,10 +242,11 @@ class Examination {
     }
   }
 
-  /// Is `writer` (a stage, or nobody) a declared producer of what `reader` reads from `buffer`? In the first wrap of a
-  /// persistent program initial contents stand for what a wrap before it would have left.
-  [[nodiscard]] bool declared(std::uint32_t buffer, std::uint32_t reader, std::optional<std::uint32_t> writer,
-                              bool first_wrap) const {
+  /// Is `writer` (a stage, or nobody) a declared producer of what `reader` reads from `buffer`? In
+  /// the first wrap of a persistent program initial contents stand for what a wrap before it would
+  /// have left.
+  [[nodiscard]] bool declared(std::uint32_t buffer, std::uint32_t reader,
+                              std::optional<std::uint32_t> writer, bool first_wrap) const {
     bool any = false;
     for (const ir::Edge& e : program_.edges) {
       if (e.buffer.value() != buffer || e.consumer.value() != reader) continue;
@@ -267,7 +275,8 @@ class Examination {
               } else if (region.kind != ir::RegionKind::tensor) {
                 const auto writer = last.find(location);
                 const auto by = writer == last.end() ? std::nullopt : std::optional(writer->second);
-                if (!declared(region.object, stage, by, at.wrap == 0)) found_.wrong_producers.insert(at);
+                if (!declared(region.object, stage, by, at.wrap == 0))
+                  found_.wrong_producers.insert(at);
               }
             }
           }
@@ -276,7 +285,8 @@ class Examination {
     }
   }
 
-  /// Without races, and if every read is defined or nobody cares, one schedule decides the values of all.
+  /// Without races, and if every read is defined or nobody cares, one schedule decides the values
+  /// of all.
   void results() {
     const auto played = ir::play_freely(games_[0]);
     if (!played.result.complete) return;
@@ -297,14 +307,16 @@ class Examination {
 
 }  // namespace
 
-AccessInstance instance(const ir::Unrolled& unrolled, std::uint32_t transition, std::uint32_t access) {
+AccessInstance instance(const ir::Unrolled& unrolled, std::uint32_t transition,
+                        std::uint32_t access) {
   const std::uint32_t p = unrolled.program[transition];
   const std::uint32_t steps = transition - unrolled.begin[p];
   const std::uint32_t length = (unrolled.begin[p + 1] - unrolled.begin[p]) / unrolled.iterations;
   return {steps / length, p, steps % length, access};
 }
 
-std::vector<ir::TokenGame> games_to_explore(const ir::Program& program, const ir::Unrolled& unrolled) {
+std::vector<ir::TokenGame> games_to_explore(const ir::Program& program,
+                                            const ir::Unrolled& unrolled) {
   std::vector<ir::TokenGame> games;
   games.emplace_back(program, unrolled);
   std::vector<std::int64_t> extra(program.buffers.size(), 0);

@@ -1,8 +1,9 @@
-// The oracle's verdict on a small program: everything that some schedule can do wrong (DESIGN 13.12).
+// The oracle's verdict on a small program: everything that some schedule can do wrong
+// (DESIGN 13.12).
 //
-// A `once` program is played to its end, a `persistent` one over a number of wraps. Programs with FIFOs of guaranteed
-// depth are played twice: with the declared depth, and with one that never blocks, because only what holds at every
-// depth counts as ordered (13.3).
+// A `once` program is played to its end, a `persistent` one over a number of wraps. Programs with
+// FIFOs of guaranteed depth are played twice: with the declared depth, and with one that never
+// blocks, because only what holds at every depth counts as ordered (13.3).
 #pragma once
 
 #include <compare>
@@ -21,7 +22,8 @@ namespace spatialcert::tests {
 
 inline constexpr std::uint32_t kWraps = 3;
 
-/// An access of one op instance: wrap, engine program, op within the wrap, index into Program::accesses.
+/// An access of one op instance: wrap, engine program, op within the wrap, index into
+/// Program::accesses.
 struct AccessInstance {
   std::uint32_t wrap = 0;
   std::uint32_t program = 0;
@@ -41,15 +43,17 @@ struct Findings {
   bool stuck = false;
   bool unbalanced = false;  ///< persistent: a counter gains or loses in every wrap
   bool overflow = false;
-  bool misuse = false;      ///< outside a window, or a region outside its object
+  bool misuse = false;  ///< outside a window, or a region outside its object
   bool leftover = false;
-  bool layout = false;      ///< buffers share bytes, leave their space or are misaligned
+  bool layout = false;  ///< buffers share bytes, leave their space or are misaligned
   std::set<Race> races;
   std::set<AccessInstance> undefined_reads;
-  /// Reads that see what a stage wrote that no edge declares as producer, in one schedule; empty unless that schedule
-  /// decides all. Only where edges are declared for the buffer and the reading stage.
+  /// Reads that see what a stage wrote that no edge declares as producer, in one schedule; empty
+  /// unless that schedule decides all. Only where edges are declared for the buffer and the reading
+  /// stage.
   std::set<AccessInstance> wrong_producers;
-  /// Postconditions that do not hold at the end of one schedule; empty unless that schedule decides all.
+  /// Postconditions that do not hold at the end of one schedule; empty unless that schedule decides
+  /// all.
   std::set<std::uint32_t> wrong_results;
 
   [[nodiscard]] bool fails() const {
@@ -67,7 +71,8 @@ struct Findings {
 [[nodiscard]] AccessInstance instance(const ir::Unrolled& unrolled, std::uint32_t transition,
                                       std::uint32_t access);
 
-/// The games to explore: the declared depth, and (if some FIFO's depth is only guaranteed) one that never blocks.
+/// The games to explore: the declared depth, and (if some FIFO's depth is only guaranteed) one that
+/// never blocks.
 [[nodiscard]] std::vector<ir::TokenGame> games_to_explore(const ir::Program& program,
                                                           const ir::Unrolled& unrolled);
 

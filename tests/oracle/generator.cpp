@@ -27,13 +27,15 @@ ir::Region row_region(std::uint32_t tensor, std::int64_t row) {
 }
 
 /// Rows of x that `value`'s element `column` of a row is the sum of, if it is one.
-std::optional<std::vector<std::int64_t>> rows_of(const SymbolicValue& value, std::int64_t column,
-                                                 const std::map<std::uint32_t, std::int64_t>& elements) {
+std::optional<std::vector<std::int64_t>> rows_of(
+    const SymbolicValue& value, std::int64_t column,
+    const std::map<std::uint32_t, std::int64_t>& elements) {
   if (!value.known || value.terms.empty()) return std::nullopt;
   std::vector<std::int64_t> rows;
   for (const auto& [atom, coefficient] : value.terms) {
     const auto element = elements.find(atom);
-    if (element == elements.end() || element->second % kCell != column || coefficient < 1) return std::nullopt;
+    if (element == elements.end() || element->second % kCell != column || coefficient < 1)
+      return std::nullopt;
     rows.insert(rows.end(), static_cast<std::size_t>(coefficient), element->second / kCell);
   }
   std::sort(rows.begin(), rows.end());
@@ -44,7 +46,8 @@ bool small(const ir::Program& program) {
   const auto unrolled = ir::unroll(program, 1, 10'000);
   if (!std::holds_alternative<ir::Unrolled>(unrolled)) return false;
   const auto n = std::get<ir::Unrolled>(unrolled).transitions();
-  return n > 0 && n <= (program.execution == ir::Execution::persistent ? kMostOfPersistent : kMostInstances);
+  return n > 0 &&
+         n <= (program.execution == ir::Execution::persistent ? kMostOfPersistent : kMostInstances);
 }
 
 std::optional<Sample> attempt(std::uint64_t seed, std::uint64_t variant) {
@@ -64,7 +67,12 @@ std::optional<Sample> attempt(std::uint64_t seed, std::uint64_t variant) {
       sample.features |= 1U << static_cast<unsigned>(Feature::postcondition);
     }
   }
-  if (first.chance(45) && !damage(sample.sketch, first, sample.fault)) return std::nullopt;
+  if (first.chance(50)) {
+    if (!damage(sample.sketch, first, sample.fault)) return std::nullopt;
+    // Sometimes a second one, which may hide the first.
+    Fault second = Fault::none;
+    if (first.chance(15)) damage(sample.sketch, first, second);
+  }
   sample.program = assemble(sample.sketch);
   if (ir::validate(sample.program) || !small(sample.program)) return std::nullopt;
   return sample;
@@ -91,7 +99,8 @@ void add_postconditions(Sketch& sketch, Random& random) {
     std::optional<std::vector<std::int64_t>> rows;
     std::int64_t column = 0;
     for (const std::uint32_t location : model.locate(row_region(kY, r))) {
-      const auto found = location < contents.size() ? rows_of(contents[location], column, elements) : std::nullopt;
+      const auto found =
+          location < contents.size() ? rows_of(contents[location], column, elements) : std::nullopt;
       if (column > 0 && found != rows) rows.reset();
       if (column++ == 0) rows = found;
       if (!rows) break;
@@ -114,18 +123,20 @@ Sample generate(std::uint64_t seed) {
 
 std::string_view to_string(Feature feature) {
   constexpr std::string_view kNames[] = {
-      "fifo",      "unequal fifo",      "sliding window", "guaranteed depth", "chain",
-      "semaphore", "unequal semaphore", "double buffer",  "gather",           "release",
-      "rendezvous", "await",            "mutex",          "loop",             "nested loop",
-      "initial value", "view",          "two sites",      "two chips",
+      "fifo",       "unequal fifo", "sliding window",    "guaranteed depth",
+      "chain",      "semaphore",    "unequal semaphore", "double buffer",
+      "gather",     "release",      "rendezvous",        "await",
+      "mutex",      "loop",         "nested loop",       "initial value",
+      "view",       "reused store", "two sites",         "two chips",
       "persistent", "postcondition"};
   return kNames[static_cast<std::size_t>(feature)];
 }
 
 std::string_view to_string(Fault fault) {
-  constexpr std::string_view kNames[] = {"none",          "drop op",       "double op",   "swap ops",
-                                         "change count",  "change region", "move address", "lower maximum",
-                                         "fewer pages",   "change initial", "drop init",  "change result", "change edge"};
+  constexpr std::string_view kNames[] = {
+      "none",          "drop op",       "double op",     "swap ops",    "change count",
+      "change region", "move address",  "lower maximum", "fewer pages", "change initial",
+      "drop init",     "change result", "change edge"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 

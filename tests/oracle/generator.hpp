@@ -1,13 +1,15 @@
 // Random small programs with the shape of real ones.
 //
-// Naively random ops nearly always get stuck at once and test nothing. So a program is put together from *motifs*,
-// the hand-offs that compilers emit (pipelines over FIFOs, semaphores with unequal rates, gather, release,
-// rendezvous, awaited flags, sliding windows, double buffers), each of them right; then, in about half of the
-// programs, one fault is made. Motifs are appended to the engine programs one after the other in one global order, so
-// an undamaged program has a schedule. Whether it is right in every schedule is not promised (two motifs that touch one
-// location may race), nor that a fault does harm.
+// Naively random ops nearly always get stuck at once and test nothing. So a program is put together
+// from *motifs*, the hand-offs that compilers emit (pipelines over FIFOs, semaphores with unequal
+// rates, gather, release, rendezvous, awaited flags, sliding windows, double buffers), each of them
+// right; then, in about half of the programs, one fault is made. Motifs are appended to the engine
+// programs one after the other in one global order, so an undamaged program has a schedule. Whether
+// it is right in every schedule is not promised (two motifs that touch one location may race), nor
+// that a fault does harm.
 //
-// Everything is drawn from std::mt19937_64 without <random>'s distributions: a seed means the same program everywhere.
+// Everything is drawn from std::mt19937_64 without <random>'s distributions: a seed means the same
+// program everywhere.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +22,46 @@
 namespace spatialcert::tests {
 
 enum class Feature : std::uint8_t {
-  fifo, unequal_fifo, sliding_window, guaranteed, chain,
-  semaphore, unequal_semaphore, double_buffer, gather, release, rendezvous, await, mutex,
-  loop, nested_loop, initial_value, view, two_sites, two_chips, persistent, postcondition,
+  fifo,
+  unequal_fifo,
+  sliding_window,
+  guaranteed,
+  chain,
+  semaphore,
+  unequal_semaphore,
+  double_buffer,
+  gather,
+  release,
+  rendezvous,
+  await,
+  mutex,
+  loop,
+  nested_loop,
+  initial_value,
+  view,
+  reused_store,
+  two_sites,
+  two_chips,
+  persistent,
+  postcondition,
   count  ///< not a feature
 };
 [[nodiscard]] std::string_view to_string(Feature feature);
 
 enum class Fault : std::uint8_t {
-  none, drop_op, double_op, swap_ops, change_count, change_region, move_address, lower_maximum,
-  fewer_pages, change_initial, drop_init, change_result, change_edge
+  none,
+  drop_op,
+  double_op,
+  swap_ops,
+  change_count,
+  change_region,
+  move_address,
+  lower_maximum,
+  fewer_pages,
+  change_initial,
+  drop_init,
+  change_result,
+  change_edge
 };
 [[nodiscard]] std::string_view to_string(Fault fault);
 
@@ -61,14 +93,15 @@ struct Sample {
 /// The program of a seed. Always validates.
 [[nodiscard]] Sample generate(std::uint64_t seed);
 
-/// A tangle of semaphore and FIFO ops (no accesses), of which one schedule is known to get through; persistent if the
-/// seed is even. Always validates.
+/// A tangle of semaphore and FIFO ops (no accesses), of which one schedule is known to get through;
+/// persistent if the seed is even. Always validates.
 [[nodiscard]] Sample generate_wild(std::uint64_t seed);
 
 /// Makes one fault of a random kind; false if that kind has nothing to damage.
 bool damage(Sketch& sketch, Random& random, Fault& made);
 
-/// States what the undamaged program computes: postconditions for some stored rows that are sums of input rows.
+/// States what the undamaged program computes: postconditions for some stored rows that are sums of
+/// input rows.
 void add_postconditions(Sketch& sketch, Random& random);
 
 }  // namespace spatialcert::tests

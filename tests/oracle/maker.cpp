@@ -73,7 +73,8 @@ std::vector<std::uint32_t> Maker::choose(std::uint32_t n) {
   return all;
 }
 
-std::uint32_t Maker::add_tensor(const char* name, ir::TensorRole role, std::int64_t rows, ir::Init init) {
+std::uint32_t Maker::add_tensor(const char* name, ir::TensorRole role, std::int64_t rows,
+                                ir::Init init) {
   ir::Tensor tensor;
   tensor.name = name;
   tensor.role = role;
@@ -86,7 +87,8 @@ std::uint32_t Maker::add_tensor(const char* name, ir::TensorRole role, std::int6
 }
 
 std::uint64_t Maker::take(ir::Site site, std::int64_t bytes) {
-  auto at = std::find_if(used_.begin(), used_.end(), [&](const auto& u) { return u.first == site; });
+  auto at =
+      std::find_if(used_.begin(), used_.end(), [&](const auto& u) { return u.first == site; });
   if (at == used_.end()) at = used_.insert(used_.end(), {site, 0});
   const std::uint64_t address = at->second;
   at->second += static_cast<std::uint64_t>(bytes);
@@ -125,7 +127,29 @@ std::uint32_t Maker::fifo(std::uint32_t from, std::uint32_t to, std::int64_t pag
   return static_cast<std::uint32_t>(sketch.frame.buffers.size() - 1);
 }
 
+std::optional<Shared> Maker::reused(const std::vector<std::uint32_t>& users, std::int64_t cells,
+                                    ir::Init init) {
+  if (made_.empty() || !random.chance(25)) return std::nullopt;
+  const Made& made = made_[random.below(made_.size())];
+  if (made.cells < cells || made.init != init) return std::nullopt;
+  for (const std::uint32_t p : users) {
+    if (made.store.kind == ir::RegionKind::tensor) continue;
+    if (std::find(made.sites.begin(), made.sites.end(), site(p)) == made.sites.end())
+      return std::nullopt;
+  }
+  note(Feature::reused_store);
+  return made.store;
+}
+
 Shared Maker::shared(const std::vector<std::uint32_t>& users, std::int64_t cells, ir::Init init) {
+  if (const auto earlier = reused(users, cells, init)) return *earlier;
+  Made made{fresh(users, cells, init), {}, cells, init};
+  for (const std::uint32_t p : users) made.sites.push_back(site(p));
+  made_.push_back(made);
+  return made.store;
+}
+
+Shared Maker::fresh(const std::vector<std::uint32_t>& users, std::int64_t cells, ir::Init init) {
   bool one_site = true;
   for (const std::uint32_t p : users) one_site &= site(p) == site(users.front());
   const bool view = random.chance(25);
@@ -138,7 +162,8 @@ Shared Maker::shared(const std::vector<std::uint32_t>& users, std::int64_t cells
     out.object = add_tensor(name.c_str(), ir::TensorRole::activation, cells, init);
     out.read_object = out.object;
     if (!view) return out;
-    out.read_object = add_tensor((name + "v").c_str(), ir::TensorRole::activation, cells, ir::Init::undefined);
+    out.read_object =
+        add_tensor((name + "v").c_str(), ir::TensorRole::activation, cells, ir::Init::undefined);
     sketch.frame.tensors[out.read_object].view = {ir::TensorId(out.object), 0};
     return out;
   }
@@ -227,7 +252,8 @@ std::uint32_t Maker::run(Ops& out, ir::OpKind op, std::vector<SketchAccess> read
   return number;
 }
 
-std::uint32_t Maker::run(Ops& out, std::vector<SketchAccess> reads, std::optional<SketchAccess> write) {
+std::uint32_t Maker::run(Ops& out, std::vector<SketchAccess> reads,
+                         std::optional<SketchAccess> write) {
   if (random.chance(15)) reads.push_back(input(fixed(input_rows(1))));
   ir::OpKind op = reads.size() == 1 ? ir::OpKind::copy : ir::OpKind::add;
   if (reads.size() == 1 && random.chance(5)) op = ir::OpKind::neg;
@@ -240,7 +266,8 @@ void Maker::edge(std::uint32_t producer, std::uint32_t fifo, std::uint32_t consu
                                 sketch.frame.buffers[fifo].handoff});
 }
 
-void Maker::loop(Ops& out, std::int64_t trips, const std::function<void(Ops&, const Bound&)>& body) {
+void Maker::loop(Ops& out, std::int64_t trips,
+                 const std::function<void(Ops&, const Bound&)>& body) {
   const bool nest = trips % 2 == 0 && trips > 2;
   const std::uint32_t form = random.below(nest ? 4 : 3);
   if (form == 0 || trips < 2) {

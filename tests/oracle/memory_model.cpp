@@ -161,9 +161,12 @@ std::string MemoryModel::name(std::uint32_t location) const {
     if (n != location) continue;
     const auto& [space, object, at] = key;
     switch (space) {
-      case Space::tensor: return fmt::format("{}[{}]", program_.tensors[object].name, at);
-      case Space::memory: return fmt::format("memory {} byte {}", object, at);
-      case Space::page: return fmt::format("{} content {}", program_.buffers[object].name, at);
+      case Space::tensor:
+        return fmt::format("{}[{}]", program_.tensors[object].name, at);
+      case Space::memory:
+        return fmt::format("memory {} byte {}", object, at);
+      case Space::page:
+        return fmt::format("{} content {}", program_.buffers[object].name, at);
     }
   }
   return "?";

@@ -1,10 +1,11 @@
 // The oracle's own idea of which bytes and elements a `run` touches (DESIGN 13.2, 13.12).
 //
-// Written without ir/accesses.hpp, so that the two can be compared: every touch is a single location, a byte of a
-// memory space of a site or an element of a tensor, never an interval. A page of a FIFO has two locations per byte.
-// Its *place* is where it physically lies (slot (head + i) mod pages; for a guaranteed depth, whose slots have no
-// address, the number of the page): places decide conflicts. Its *content* is the byte of that page counted since the
-// start: a page that has just been reserved holds nothing that may be read, whatever its slot held before.
+// Written without ir/accesses.hpp, so that the two can be compared: every touch is a single
+// location, a byte of a memory space of a site or an element of a tensor, never an interval. A page
+// of a FIFO has two locations per byte. Its *place* is where it physically lies (slot (head + i)
+// mod pages; for a guaranteed depth, whose slots have no address, the number of the page): places
+// decide conflicts. Its *content* is the byte of that page counted since the start: a page that has
+// just been reserved holds nothing that may be read, whatever its slot held before.
 //
 // Only for small programs: everything is a list of numbered locations.
 #pragma once

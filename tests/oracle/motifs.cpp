@@ -1,5 +1,5 @@
-// The hand-offs that random programs are made of. Every motif is right by itself, in `persistent` programs also across
-// the wrap-around, save where it says so.
+// The hand-offs that random programs are made of. Every motif is right by itself, in `persistent`
+// programs also across the wrap-around, save where it says so.
 #include <algorithm>
 #include <numeric>
 
@@ -23,7 +23,8 @@ void declare_edges(Maker& m, std::uint32_t fifo, const Ends& ends) {
 }
 
 /// Producer of `trips` batches of `batch` pages.
-void produce(Maker& m, std::uint32_t p, std::uint32_t fifo, std::int64_t trips, std::int64_t batch, Ends& ends) {
+void produce(Maker& m, std::uint32_t p, std::uint32_t fifo, std::int64_t trips, std::int64_t batch,
+             Ends& ends) {
   const std::int64_t base = m.input_rows(trips * batch);
   m.loop(m.sketch.ops[p], trips, [&](Ops& out, const Bound& trip) {
     Maker::emit(out, OpCode::reserve, fifo, batch);
@@ -36,7 +37,8 @@ void produce(Maker& m, std::uint32_t p, std::uint32_t fifo, std::int64_t trips, 
   });
 }
 
-void consume(Maker& m, std::uint32_t q, std::uint32_t fifo, std::int64_t trips, std::int64_t batch, Ends& ends) {
+void consume(Maker& m, std::uint32_t q, std::uint32_t fifo, std::int64_t trips, std::int64_t batch,
+             Ends& ends) {
   const std::int64_t base = m.result_rows(trips * batch);
   m.loop(m.sketch.ops[q], trips, [&](Ops& out, const Bound& trip) {
     Maker::emit(out, OpCode::front, fifo, batch);
@@ -122,15 +124,17 @@ bool sliding_window(Maker& m) {
   return true;
 }
 
-/// One program writes cells and posts, another waits and reads them; at unequal rates. With a credit the writer
-/// may come again.
+/// One program writes cells and posts, another waits and reads them; at unequal rates. With a
+/// credit the writer may come again.
 bool hand_off(Maker& m) {
   const auto who = m.choose(2);
   if (who.size() < 2) return false;
   m.note(Feature::semaphore);
   const std::int64_t cells = m.random.between(1, 4);
   const std::int64_t post = cells % 2 == 0 && m.random.chance(40) ? 2 : 1;
-  const std::int64_t wait = cells % 2 == 0 && m.random.chance(40) ? 2 : m.random.chance(50) ? 1 : cells;
+  const std::int64_t wait = cells % 2 == 0 && m.random.chance(40) ? 2
+                            : m.random.chance(50)                 ? 1
+                                                                  : cells;
   if (post != wait) m.note(Feature::unequal_semaphore);
   const Shared store = m.shared(who, cells);
   const std::uint32_t full = m.semaphore(who[1], 0, cells);
@@ -173,14 +177,16 @@ bool double_buffer(Maker& m) {
   m.loop(m.sketch.ops[who[0]], trips, [&](Ops& out, const Bound& trip) {
     for (std::int64_t half = 0; half < 2; ++half) {
       Maker::emit(out, OpCode::wait, free, 1);
-      m.run(out, {m.input(scaled(trip, 2).plus(from + half))}, Maker::cell(store, fixed(half), true));
+      m.run(out, {m.input(scaled(trip, 2).plus(from + half))},
+            Maker::cell(store, fixed(half), true));
       Maker::emit(out, OpCode::post, full, 1);
     }
   });
   m.loop(m.sketch.ops[who[1]], trips, [&](Ops& out, const Bound& trip) {
     for (std::int64_t half = 0; half < 2; ++half) {
       Maker::emit(out, OpCode::wait, full, 1);
-      m.run(out, {Maker::cell(store, fixed(half), false)}, m.result(scaled(trip, 2).plus(to + half)));
+      m.run(out, {Maker::cell(store, fixed(half), false)},
+            m.result(scaled(trip, 2).plus(to + half)));
       Maker::emit(out, OpCode::post, free, 1);
     }
   });
@@ -219,15 +225,18 @@ bool gather(Maker& m) {
   return true;
 }
 
-/// One writes, several on one site wait for it on one semaphore. In `persistent` programs each waiter gets a
-/// semaphore of its own, or (sometimes) not, and then a fast waiter may take another's token.
+/// One writes, several on one site wait for it on one semaphore. In `persistent` programs each
+/// waiter gets a semaphore of its own, or (sometimes) not, and then a fast waiter may take
+/// another's token.
 bool release(Maker& m) {
   auto who = m.choose(4);
   if (who.size() < 3) return false;
   const std::uint32_t root = who.front();
   who.erase(who.begin());
   const ir::Site site = m.site(who.front());
-  who.erase(std::remove_if(who.begin(), who.end(), [&](std::uint32_t p) { return m.site(p) != site; }), who.end());
+  who.erase(
+      std::remove_if(who.begin(), who.end(), [&](std::uint32_t p) { return m.site(p) != site; }),
+      who.end());
   if (who.size() < 2) return false;
   m.note(Feature::release);
   const auto waiters = static_cast<std::int64_t>(who.size());
@@ -245,14 +254,15 @@ bool release(Maker& m) {
     const std::uint32_t own = common ? go : m.semaphore(p, 0, 1);
     if (!common) Maker::emit(out, OpCode::post, own, 1);
     Maker::emit(m.sketch.ops[p], OpCode::wait, own, 1);
-    m.run(m.sketch.ops[p], {Maker::cell(store, fixed(0), false)}, m.result(fixed(m.result_rows(1))));
+    m.run(m.sketch.ops[p], {Maker::cell(store, fixed(0), false)},
+          m.result(fixed(m.result_rows(1))));
     if (m.persistent()) Maker::emit(m.sketch.ops[p], OpCode::post, credit, 1);
   }
   return true;
 }
 
-/// Gather and release over all programs (DESIGN 4): what one writes before it, its neighbour reads after it.
-/// `persistent` programs need two boundaries of different colour.
+/// Gather and release over all programs (DESIGN 4): what one writes before it, its neighbour reads
+/// after it. `persistent` programs need two boundaries of different colour.
 bool rendezvous(Maker& m) {
   const std::uint32_t n = m.programs();
   if (n < 2) return false;
@@ -282,20 +292,23 @@ bool rendezvous(Maker& m) {
     }
     for (const std::uint32_t p : all) {
       if (b != 0) continue;
-      m.run(m.sketch.ops[p], {Maker::cell(store, fixed((p + 1) % n), false)}, m.result(fixed(m.result_rows(1))));
+      m.run(m.sketch.ops[p], {Maker::cell(store, fixed((p + 1) % n), false)},
+            m.result(fixed(m.result_rows(1))));
     }
   }
   return true;
 }
 
-/// A flag that several test. In `persistent` programs it is lowered when all have seen it, and nobody goes on
-/// before that.
+/// A flag that several test. In `persistent` programs it is lowered when all have seen it, and
+/// nobody goes on before that.
 bool await(Maker& m) {
   auto who = m.choose(1 + 1 + m.random.below(3));
   if (who.size() < 2) return false;
   const std::uint32_t root = who.front();
   who.erase(who.begin());
-  who.erase(std::remove_if(who.begin(), who.end(), [&](std::uint32_t p) { return m.site(p) != m.site(root); }), who.end());
+  who.erase(std::remove_if(who.begin(), who.end(),
+                           [&](std::uint32_t p) { return m.site(p) != m.site(root); }),
+            who.end());
   if (who.empty()) return false;
   m.note(Feature::await);
   const auto waiters = static_cast<std::int64_t>(who.size());
@@ -336,7 +349,8 @@ bool mutex(Maker& m) {
     Ops& out = m.sketch.ops[p];
     Maker::emit(out, OpCode::wait, token, 1);
     if (m.random.chance(50)) {
-      m.run(out, ir::OpKind::add, {Maker::cell(store, fixed(0), false), m.input(fixed(m.input_rows(1)))},
+      m.run(out, ir::OpKind::add,
+            {Maker::cell(store, fixed(0), false), m.input(fixed(m.input_rows(1)))},
             Maker::cell(store, fixed(0), true));
     }
     Maker::emit(out, OpCode::post, token, 1);
@@ -348,17 +362,21 @@ bool mutex(Maker& m) {
 bool accumulate(Maker& m) {
   const std::uint32_t p = m.random.below(m.programs());
   const bool zero = m.random.chance(50);
-  // An accumulator that starts at zero holds the last token's sum when a persistent program comes again.
+  // An accumulator that starts at zero holds the last token's sum when a persistent program comes
+  // again.
   const Shared store = m.shared({p}, 1, zero ? ir::Init::zero : ir::Init::undefined);
   Ops& out = m.sketch.ops[p];
   const std::int64_t trips = m.random.between(1, 3);
   const std::int64_t from = m.input_rows(trips);
-  if (!zero) m.run(out, ir::OpKind::copy, {m.input(fixed(m.input_rows(1)))}, Maker::cell(store, fixed(0), true));
+  if (!zero)
+    m.run(out, ir::OpKind::copy, {m.input(fixed(m.input_rows(1)))},
+          Maker::cell(store, fixed(0), true));
   m.loop(out, trips, [&](Ops& body, const Bound& trip) {
     m.run(body, ir::OpKind::add, {Maker::cell(store, fixed(0), false), m.input(trip.plus(from))},
           Maker::cell(store, fixed(0), true));
   });
-  m.run(out, ir::OpKind::copy, {Maker::cell(store, fixed(0), false)}, m.result(fixed(m.result_rows(1))));
+  m.run(out, ir::OpKind::copy, {Maker::cell(store, fixed(0), false)},
+        m.result(fixed(m.result_rows(1))));
   return true;
 }
 

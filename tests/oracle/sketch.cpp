@@ -123,29 +123,35 @@ std::string region_text(const ir::Program& program, const ir::Region& region) {
   };
   const std::string first = fmt::format("{}:{}", bound(0), bound(1));
   if (region.kind == ir::RegionKind::tensor) {
-    return fmt::format("{}[{}, {}:{}]", program.tensors[region.object].name, first, bound(2), bound(3));
+    return fmt::format("{}[{}, {}:{}]", program.tensors[region.object].name, first, bound(2),
+                       bound(3));
   }
   const std::string& name = program.buffers[region.object].name;
-  if (region.kind == ir::RegionKind::page) return fmt::format("{} page {} [{}]", name, region.page, first);
+  if (region.kind == ir::RegionKind::page)
+    return fmt::format("{} page {} [{}]", name, region.page, first);
   return fmt::format("{}[{}]", name, first);
 }
 
 std::string op_line(const ir::Program& program, const ir::Op& op) {
   std::string text(to_string(op.code));
   switch (op.code) {
-    case ir::OpCode::repeat: return fmt::format("repeat {}", op.count);
-    case ir::OpCode::run: break;
+    case ir::OpCode::repeat:
+      return fmt::format("repeat {}", op.count);
+    case ir::OpCode::run:
+      break;
     case ir::OpCode::wait:
     case ir::OpCode::await:
     case ir::OpCode::post:
       return fmt::format("{} {} {}", text, program.semaphores[op.object].name, op.count);
-    default: return fmt::format("{} {} {}", text, program.buffers[op.object].name, op.count);
+    default:
+      return fmt::format("{} {} {}", text, program.buffers[op.object].name, op.count);
   }
   const ir::Stage& stage = program.stages[op.object];
   text += fmt::format(" {} ({})", stage.name, to_string(stage.op));
   for (std::uint32_t a = op.first_access; a < op.first_access + op.accesses; ++a) {
     const ir::Access& access = program.accesses[a];
-    text += fmt::format(" {}{}#{}", access.write ? "-> " : "", region_text(program, access.region), a);
+    text +=
+        fmt::format(" {}{}#{}", access.write ? "-> " : "", region_text(program, access.region), a);
   }
   return text;
 }
@@ -159,15 +165,15 @@ std::string objects_text(const ir::Program& program) {
     out += '\n';
   }
   for (const ir::Buffer& b : program.buffers) {
-    out += fmt::format("  {} {} site {},{},{} address {} {}x{} {} init {}", to_string(b.kind), b.name,
-                       b.site.chip, b.site.x, b.site.y, b.address, b.pages, b.page_bytes,
+    out += fmt::format("  {} {} site {},{},{} address {} {}x{} {} init {}", to_string(b.kind),
+                       b.name, b.site.chip, b.site.x, b.site.y, b.address, b.pages, b.page_bytes,
                        to_string(b.depth), to_string(b.init));
     if (b.view) out += fmt::format(" view of #{} at {}", b.view->base.value(), b.view->offset);
     out += '\n';
   }
   for (const ir::Semaphore& s : program.semaphores) {
-    out += fmt::format("  semaphore {} site {},{},{} initial {} maximum {} {}\n", s.name, s.site.chip,
-                       s.site.x, s.site.y, s.initial, s.maximum, to_string(s.restart));
+    out += fmt::format("  semaphore {} site {},{},{} initial {} maximum {} {}\n", s.name,
+                       s.site.chip, s.site.x, s.site.y, s.initial, s.maximum, to_string(s.restart));
   }
   return out;
 }
@@ -199,7 +205,8 @@ std::string listing(const ir::Program& program) {
   out += objects_text(program);
   for (const ir::Edge& e : program.edges) {
     out += fmt::format("  edge {} -> {} -> {}\n", program.stages[e.producer.value()].name,
-                       program.buffers[e.buffer.value()].name, program.stages[e.consumer.value()].name);
+                       program.buffers[e.buffer.value()].name,
+                       program.stages[e.consumer.value()].name);
   }
   for (const ir::EngineProgram& p : program.programs) {
     out += fmt::format("  program {},{},{} {}\n", p.site.chip, p.site.x, p.site.y,

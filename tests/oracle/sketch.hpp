@@ -1,7 +1,7 @@
 // A program as a tree of ops, which is easy to build, to damage and to make smaller.
 //
-// `assemble` turns it into the flat form of ir/program.hpp: one section that owns every op. Whether the result is
-// well-formed is for ir/validate.hpp to say.
+// `assemble` turns it into the flat form of ir/program.hpp: one section that owns every op. Whether
+// the result is well-formed is for ir/validate.hpp to say.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ struct Sketch {
 /// Every list of ops of the sketch, bodies included, and every op in it.
 void for_each_list(Sketch& sketch, const std::function<void(std::vector<SketchOp>&)>& visit);
 
-/// The smallest sketch found by leaving out ops, accesses and objects' uses for which `wanted` still holds.
+/// The smallest sketch found by leaving out ops, accesses and objects' uses for which `wanted`
+/// still holds.
 [[nodiscard]] Sketch shrink(Sketch sketch, const std::function<bool(const ir::Program&)>& wanted);
 
 /// One line per object and op.

@@ -14,9 +14,12 @@ void add_to(SymbolicValue& sum, const SymbolicValue& value, std::int64_t factor)
 
 SymbolicValue atom(const MemoryModel& model, std::uint32_t location) {
   switch (model.init(location)) {
-    case ir::Init::undefined: return {};
-    case ir::Init::zero: return {true, {}};
-    case ir::Init::external: return {true, {{location, 1}}};
+    case ir::Init::undefined:
+      return {};
+    case ir::Init::zero:
+      return {true, {}};
+    case ir::Init::external:
+      return {true, {{location, 1}}};
   }
   ir::require_failed("init", "enumerator out of range", __FILE__, __LINE__);
 }
@@ -38,7 +41,8 @@ SymbolicValue result_of(ir::OpKind op, const std::vector<const SymbolicValue*>& 
       add_to(out, *operands[0], 1);
       add_to(out, *operands[1], -1);
       break;
-    default: return {};
+    default:
+      return {};
   }
   return out.known ? out : SymbolicValue{};
 }
@@ -98,7 +102,8 @@ bool holds(const ir::Postcondition& postcondition, MemoryModel& model, const Con
     for (std::size_t i = 0; i < region.size(); ++i) add_to(expected[i], atom(model, source[i]), 1);
   }
   for (std::size_t i = 0; i < region.size(); ++i) {
-    // A location that the program never touches is numbered only now, and holds its initial content.
+    // A location that the program never touches is numbered only now, and holds its initial
+    // content.
     const SymbolicValue found =
         region[i] < contents.size() ? contents[region[i]] : atom(model, region[i]);
     if (!found.known || !(found == expected[i])) return false;

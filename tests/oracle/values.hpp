@@ -1,8 +1,9 @@
 // What memory holds at the end of a play, as sums of what it held at the start.
 //
-// A value is a linear combination of *atoms*: the external initial contents of single locations. `copy`, `add`, `sub`
-// and `neg` are executed location by location; any other op kind, operands of unequal size, and locations that nobody
-// wrote give an *unknown* value. A `run` reads everything before it writes.
+// A value is a linear combination of *atoms*: the external initial contents of single locations.
+// `copy`, `add`, `sub` and `neg` are executed location by location; any other op kind, operands of
+// unequal size, and locations that nobody wrote give an *unknown* value. A `run` reads everything
+// before it writes.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
-// Tangled programs: random semaphore and FIFO ops, of which only one schedule is known to get through.
+// Tangled programs: random semaphore and FIFO ops, of which only one schedule is known to get
+// through.
 //
-// Unlike motifs they are mostly outside the marked-graph class. They test that nothing untrue is justified.
+// Unlike motifs they are mostly outside the marked-graph class. They test that nothing untrue is
+// justified.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,8 @@
 namespace spatialcert::tests {
 namespace {
 
-/// Plays along while it appends ops, so that every test it appends holds when it is reached in that order.
+/// Plays along while it appends ops, so that every test it appends holds when it is reached in that
+/// order.
 class Walk {
  public:
   Walk(Maker& maker) : m_(maker) {
@@ -21,8 +24,8 @@ class Walk {
       // Waits are for programs on the semaphore's own site.
       const std::uint32_t home = m_.random.below(m_.programs());
       const bool flag = m_.random.chance(30);
-      semaphores_.push_back(m_.semaphore(home, m_.random.below(3), 9,
-                                         flag ? ir::Restart::reset : ir::Restart::keep));
+      semaphores_.push_back(
+          m_.semaphore(home, m_.random.below(3), 9, flag ? ir::Restart::reset : ir::Restart::keep));
       value_.push_back(m_.sketch.frame.semaphores.back().initial);
     }
     if (m_.programs() < 2 || m_.random.chance(50)) return;

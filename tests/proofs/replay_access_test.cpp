@@ -51,7 +51,7 @@ TEST_CASE("replay: a race whose accesses do not race") {
   c.accesses.pop_back();
   says(f, c, "two accesses are needed");
   c = good;
-  c.accesses[1].transition = ir::TransitionId(50);
+  c.accesses[1].transition = ir::TransitionId(50U);
   says(f, c, "two accesses are needed");
   c = good;  // of one program
   c.accesses[0] = {f.at(1, 0), 2};
@@ -83,9 +83,9 @@ TEST_CASE("replay: a race whose schedules do not show it") {
   c.schedules[0] = {{engine(9), 1}};
   says(f, c, "no such engine program");
   c = good;
-  c.deeper = {{ir::BufferId(1), 4}};
+  c.deeper = {{ir::BufferId(1U), 4}};
   says(f, c, "only guaranteed FIFOs may be deeper");
-  c.deeper = {{ir::BufferId(17), 4}};
+  c.deeper = {{ir::BufferId(17U), 4}};
   says(f, c, "only guaranteed FIFOs may be deeper");
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("replay: an exact depth lets nobody overtake") {
   REQUIRE(!c.deeper.empty());
   c.deeper.clear();
   says(f, c, "cannot be played");
-  c.deeper = {{ir::BufferId(0), -1}};
+  c.deeper = {{ir::BufferId(0U), -1}};
   says(f, c, "only guaranteed FIFOs may be deeper");
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("replay: an undefined read that is none") {
   c.accesses.clear();
   says(f, c, "a read and a range are needed");
   c = good;
-  c.accesses[0].transition = ir::TransitionId(99);
+  c.accesses[0].transition = ir::TransitionId(99U);
   says(f, c, "a read and a range are needed");
   c = good;
   c.range->low = 0;

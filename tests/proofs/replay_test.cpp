@@ -76,7 +76,7 @@ TEST_CASE("replay: a deadlock that is none") {
   c.schedules[0].back() = {engine(7), 1};
   says(f.program, c, "the schedule stops after");
   c = good;
-  c.chain[0].waiter = ir::TransitionId(6);
+  c.chain[0].waiter = ir::TransitionId(6U);
   says(f.program, c, "does not exist");
   c.chain[0].waiter = ir::TransitionId();
   says(f.program, c, "does not exist");
@@ -109,9 +109,9 @@ TEST_CASE("replay: something left over that is not") {
   c.schedules[0].pop_back();
   says(f.program, c, "does not play to the end");
   c = good;
-  c.counter = ir::CounterId(1);
+  c.counter = ir::CounterId(1U);
   says(f.program, c, "back at its initial value");
-  c.counter = ir::CounterId(2);
+  c.counter = ir::CounterId(2U);
   says(f.program, c, "no such counter");
   c.counter = ir::CounterId();
   says(f.program, c, "no such counter");
@@ -140,7 +140,7 @@ TEST_CASE("replay: an overflow that is none") {
   c = good;
   c.transition = ir::TransitionId();
   says(f.program, c, "no such op");
-  c.transition = ir::TransitionId(100);
+  c.transition = ir::TransitionId(100U);
   says(f.program, c, "no such op");
   c.transition = f.at(1, 0);
   c.schedules[0] = {};

@@ -1,5 +1,7 @@
-// The net against all interleavings (DESIGN 13.1): its places are orders that always hold, exact tests keep the program in
-// the class, and a starved test never holds.
+// The net against all interleavings (DESIGN 13.1): its places are orders that always hold, exact
+// tests keep the program in the class, and a starved test never holds.
+#include "ir/net.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -8,7 +10,6 @@
 #include <map>
 #include <string>
 
-#include "ir/net.hpp"
 #include "tests/oracle/findings.hpp"
 #include "tests/oracle/generator.hpp"
 
@@ -21,10 +22,13 @@ constexpr std::uint32_t kStarvedWraps = 5;
 /// SPATIALCERT_LONG: 50,000 programs, or as many as it says beyond that.
 std::uint64_t samples() {
   const char* const wanted = std::getenv("SPATIALCERT_LONG");
-  return wanted == nullptr ? 2'000 : std::max<std::uint64_t>(50'000, std::strtoull(wanted, nullptr, 10));
+  return wanted == nullptr ? 2'000
+                           : std::max<std::uint64_t>(50'000, std::strtoull(wanted, nullptr, 10));
 }
 
-bool persistent(const ir::Program& program) { return program.execution == ir::Execution::persistent; }
+bool persistent(const ir::Program& program) {
+  return program.execution == ir::Execution::persistent;
+}
 
 ir::Unrolled unrolled_times(const ir::Program& program, std::uint32_t iterations) {
   return std::get<ir::Unrolled>(ir::unroll(program, persistent(program) ? iterations : 1));
@@ -50,16 +54,19 @@ struct NetCheck {
 };
 
 void check_places(const ir::Program& program, const ir::Net& net, const ir::Unrolled& one,
-                  const ir::Unrolled& many, const Exploration& explored, bool declared, NetCheck& out) {
+                  const ir::Unrolled& many, const Exploration& explored, bool declared,
+                  NetCheck& out) {
   for (const ir::Place& place : ir::expand_places(net, one, many)) {
     if (place.credit && !declared) continue;
     if (!explored.separates(place.to.value(), place.from.value())) continue;
-    out.wrong = fmt::format("place {} -> {} does not hold{}", op_name(program, many, place.from),
-                            op_name(program, many, place.to), declared ? "" : " at a greater depth");
+    out.wrong =
+        fmt::format("place {} -> {} does not hold{}", op_name(program, many, place.from),
+                    op_name(program, many, place.to), declared ? "" : " at a greater depth");
   }
 }
 
-void check_starved(const ir::Program& program, const ir::Net& net, const ir::Unrolled& one, NetCheck& out) {
+void check_starved(const ir::Program& program, const ir::Net& net, const ir::Unrolled& one,
+                   NetCheck& out) {
   const auto many = unrolled_times(program, kStarvedWraps);
   const Exploration explored(ir::TokenGame(program, many), 300'000);
   if (!explored.complete) return;
@@ -95,7 +102,8 @@ NetCheck check_net(const ir::Program& program) {
   }
   out.complete = true;
   if (!net.issues.empty()) {
-    constexpr const char* kKinds[] = {"starved", "inexact", "unbalanced", "later iteration", "limit"};
+    constexpr const char* kKinds[] = {"starved", "inexact", "unbalanced", "later iteration",
+                                      "limit"};
     out.issue = kKinds[static_cast<std::size_t>(net.issues.front().kind)];
     check_starved(program, net, one, out);
   }
@@ -125,15 +133,17 @@ void check_nets(Sample (*make)(std::uint64_t), std::uint64_t programs) {
     if (missed(check)) {
       ++counts["in class and live, yet not exact: " + check.issue];
       if (show) {
-        const auto small = shrink(sample.sketch, [&](const ir::Program& p) { return missed(check_net(p)); });
+        const auto small =
+            shrink(sample.sketch, [&](const ir::Program& p) { return missed(check_net(p)); });
         MESSAGE("in class, not exact: seed " << seed << "\n" << listing(assemble(small)));
       }
     }
     if (check.wrong.empty()) continue;
     ++failures;
-    const auto small =
-        assemble(shrink(sample.sketch, [](const ir::Program& p) { return !check_net(p).wrong.empty(); }));
-    FAIL_CHECK("seed " << seed << ": " << check.wrong << "\n" << listing(small) << check_net(small).wrong);
+    const auto small = assemble(
+        shrink(sample.sketch, [](const ir::Program& p) { return !check_net(p).wrong.empty(); }));
+    FAIL_CHECK("seed " << seed << ": " << check.wrong << "\n"
+                       << listing(small) << check_net(small).wrong);
   }
   std::string text = fmt::format("{} states, {} places, {} by order", states, places, by_order);
   for (const auto& [what, count] : counts) text += fmt::format(", {} {}", count, what);

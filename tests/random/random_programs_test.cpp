@@ -1,5 +1,6 @@
-// The whole pipeline against the oracle, on thousands of random programs, both ways: nothing that fails in some schedule
-// is certified, nothing is refuted that the oracle does not find, and programs of the marked-graph class are decided.
+// The whole pipeline against the oracle, on thousands of random programs, both ways: nothing that
+// fails in some schedule is certified, nothing is refuted that the oracle does not find, and
+// programs of the marked-graph class are decided.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -22,9 +23,25 @@ using certify::Verdict;
 using proofs::Kind;
 using proofs::Rule;
 
-std::uint64_t samples() { return std::getenv("SPATIALCERT_LONG") != nullptr ? 10'000 : 2'000; }
+/// SPATIALCERT_LONG: 10,000 programs, or as many as it says beyond that.
+std::uint64_t samples() {
+  const char* const wanted = std::getenv("SPATIALCERT_LONG");
+  return wanted == nullptr ? 2'000
+                           : std::max<std::uint64_t>(10'000, std::strtoull(wanted, nullptr, 10));
+}
+/// Beginning with this one.
+std::uint64_t first_seed() {
+  const char* const wanted = std::getenv("SPATIALCERT_SEED");
+  return wanted == nullptr ? 1 : std::strtoull(wanted, nullptr, 10);
+}
 
-AccessInstance instance_of(const ir::Program& program, const proofs::Counterexample& c, std::size_t which) {
+/// Programs of the class that may stay undecided, in a thousand: counters of persistent programs
+/// that gain or lose in every wrap, and tests that need what a later wrap supplies (DESIGN 6 has no
+/// place with fewer than 0 tokens).
+constexpr std::uint64_t kUndecidedPerThousand = 8;
+
+AccessInstance instance_of(const ir::Program& program, const proofs::Counterexample& c,
+                           std::size_t which) {
   const auto unrolled = std::get<ir::Unrolled>(ir::unroll(program, c.iterations));
   return instance(unrolled, c.accesses.at(which).transition.value(), c.accesses.at(which).access);
 }
@@ -33,39 +50,56 @@ AccessInstance instance_of(const ir::Program& program, const proofs::Counterexam
 bool confirmed(const ir::Program& program, const proofs::Counterexample& c, const Findings& f) {
   switch (c.kind) {
     case Kind::cycle:
-    case Kind::starved: return f.stuck || f.unbalanced;
-    case Kind::leftover: return f.leftover || f.unbalanced;
-    case Kind::overflow: return f.overflow;
-    case Kind::misuse: return f.misuse;
+    case Kind::starved:
+      return f.stuck || f.unbalanced;
+    case Kind::leftover:
+      return f.leftover || f.unbalanced;
+    case Kind::overflow:
+      return f.overflow;
+    case Kind::misuse:
+      return f.misuse;
     case Kind::race: {
       const auto a = instance_of(program, c, 0);
       const auto b = instance_of(program, c, 1);
       return f.races.contains({std::min(a, b), std::max(a, b)});
     }
-    case Kind::undefined_read: return f.undefined_reads.contains(instance_of(program, c, 0));
-    case Kind::wrong_producer: return f.wrong_producers.contains(instance_of(program, c, 0));
+    case Kind::undefined_read:
+      return f.undefined_reads.contains(instance_of(program, c, 0));
+    case Kind::wrong_producer:
+      return f.wrong_producers.contains(instance_of(program, c, 0));
     case Kind::overlap:
     case Kind::out_of_memory:
-    case Kind::misaligned: return f.layout;
-    case Kind::wrong_result: return f.wrong_results.contains(c.index);
+    case Kind::misaligned:
+      return f.layout;
+    case Kind::wrong_result:
+      return f.wrong_results.contains(c.index);
     case Kind::wrong_order:
-    case Kind::uncovered: return false;
+    case Kind::uncovered:
+      return false;
   }
   return false;
 }
 
-/// Did `rule` certify what the oracle finds broken? Where buffers overlap, which `memory` refutes, the other rules need
-/// not see that two names mean one byte.
+/// Did `rule` certify what the oracle finds broken? Where buffers overlap, which `memory` refutes,
+/// the other rules need not see that two names mean one byte.
 bool contradicts(Rule rule, const Findings& f) {
   switch (rule) {
-    case Rule::liveness: return f.stuck;
-    case Rule::bounds: return f.overflow || f.misuse;
-    case Rule::quiescence: return f.leftover || f.unbalanced;
-    case Rule::ordering: return !f.layout && !f.races.empty();
-    case Rule::flow: return !f.layout && (!f.undefined_reads.empty() || !f.wrong_producers.empty());
-    case Rule::memory: return f.layout;
-    case Rule::reduction: return !f.layout && !f.wrong_results.empty();
-    case Rule::coverage: return false;
+    case Rule::liveness:
+      return f.stuck;
+    case Rule::bounds:
+      return f.overflow || f.misuse;
+    case Rule::quiescence:
+      return f.leftover || f.unbalanced;
+    case Rule::ordering:
+      return !f.layout && !f.races.empty();
+    case Rule::flow:
+      return !f.layout && (!f.undefined_reads.empty() || !f.wrong_producers.empty());
+    case Rule::memory:
+      return f.layout;
+    case Rule::reduction:
+      return !f.layout && !f.wrong_results.empty();
+    case Rule::coverage:
+      return false;
   }
   return false;
 }
@@ -83,7 +117,8 @@ void judge_rule(const ir::Program& program, const certify::RuleReport& rule, Jud
   }
   if (rule.verdict != Verdict::refuted) return;
   if (!rule.counterexample) {
-    out.disagreement = fmt::format("{} is refuted without a counterexample", proofs::to_string(rule.rule));
+    out.disagreement =
+        fmt::format("{} is refuted without a counterexample", proofs::to_string(rule.rule));
     return;
   }
   const proofs::Counterexample& c = *rule.counterexample;
@@ -97,8 +132,8 @@ void judge_rule(const ir::Program& program, const certify::RuleReport& rule, Jud
     const Findings more = longer ? examine(program, c.iterations) : Findings{};
     if (longer && (!more.complete || confirmed(program, c, more))) return;
     if (c.iterations > 2 * kWraps) return;  // beyond exhaustive search: the replay is all there is
-    out.disagreement = fmt::format("{} by {}, which the oracle does not find", proofs::to_string(rule.rule),
-                                   proofs::to_string(c.kind));
+    out.disagreement = fmt::format("{} by {}, which the oracle does not find",
+                                   proofs::to_string(rule.rule), proofs::to_string(c.kind));
   }
 }
 
@@ -117,11 +152,13 @@ Judgement judge(const ir::Program& program) {
 std::string verdicts(const Judgement& j) {
   std::string text = fmt::format("pipeline: {} {}\n", to_string(j.report.verdict), j.report.reason);
   for (const certify::RuleReport& rule : j.report.rules) {
-    text += fmt::format("  {} {} {}", proofs::to_string(rule.rule), to_string(rule.verdict), rule.detail);
+    text += fmt::format("  {} {} {}", proofs::to_string(rule.rule), to_string(rule.verdict),
+                        rule.detail);
     if (rule.counterexample) {
       const auto& c = *rule.counterexample;
       text += fmt::format(" ({} iterations", c.iterations);
-      for (const auto& a : c.accesses) text += fmt::format(", transition {} access {}", a.transition.value(), a.access);
+      for (const auto& a : c.accesses)
+        text += fmt::format(", transition {} access {}", a.transition.value(), a.access);
       text += ")";
     }
     text += "\n";
@@ -141,7 +178,8 @@ struct Tally {
     ++programs;
     states += j.findings.states;
     replays += j.replays;
-    for (std::size_t f = 0; f < features.size(); ++f) features[f] += sample.has(static_cast<Feature>(f)) ? 1 : 0;
+    for (std::size_t f = 0; f < features.size(); ++f)
+      features[f] += sample.has(static_cast<Feature>(f)) ? 1 : 0;
     ++faults[std::string(to_string(sample.fault))];
     if (!j.findings.complete) ++too_large;
     for (const certify::RuleReport& rule : j.report.rules) {
@@ -150,13 +188,18 @@ struct Tally {
       ++refuted_as[std::string(proofs::to_string(rule.counterexample->kind))];
     }
     switch (j.report.verdict) {
-      case Verdict::certified: ++certified; break;
-      case Verdict::refuted: ++refuted; break;
+      case Verdict::certified:
+        ++certified;
+        break;
+      case Verdict::refuted:
+        ++refuted;
+        break;
       default:
         ++undecided;
         if (j.findings.complete && j.findings.in_class) {
           ++undecided_in_class;
-          ++why_undecided[fmt::format("in class, {}: {}", j.findings.fails() ? "failing" : "right", j.report.reason)];
+          ++why_undecided[fmt::format("in class, {}: {}", j.findings.fails() ? "failing" : "right",
+                                      j.report.reason)];
         } else {
           ++why_undecided["outside the class"];
         }
@@ -164,9 +207,11 @@ struct Tally {
   }
 
   [[nodiscard]] std::string text() const {
-    std::string out = fmt::format("{} programs: {} certified, {} refuted, {} undecided ({} of them in the class), {} too large;"
-                                  " {} states, {} replays", programs, certified, refuted, undecided,
-                                  undecided_in_class, too_large, states, replays);
+    std::string out = fmt::format(
+        "{} programs: {} certified, {} refuted, {} undecided ({} of them in the class), {} too "
+        "large;"
+        " {} states, {} replays",
+        programs, certified, refuted, undecided, undecided_in_class, too_large, states, replays);
     const auto list = [&](const char* what, const std::map<std::string, std::uint64_t>& counts) {
       out += fmt::format("\n{}:", what);
       for (const auto& [name, count] : counts) out += fmt::format(" {} {},", count, name);
@@ -184,25 +229,30 @@ struct Tally {
 };
 
 void show(const Sample& sample, const std::function<bool(const Judgement&)>& wanted) {
-  const auto small = assemble(shrink(sample.sketch, [&](const ir::Program& p) { return wanted(judge(p)); }));
+  const auto small =
+      assemble(shrink(sample.sketch, [&](const ir::Program& p) { return wanted(judge(p)); }));
   const Judgement j = judge(small);
-  FAIL_CHECK("seed " << sample.seed << ": " << j.disagreement << "\n" << listing(small) << verdicts(j));
+  FAIL_CHECK("seed " << sample.seed << ": " << j.disagreement << "\n"
+                     << listing(small) << verdicts(j));
 }
 
 /// The test means nothing if the generator degenerates.
 void check_shape(const Tally& t) {
   CHECK(t.certified * 100 >= t.programs * 40);
   CHECK(t.too_large * 100 <= t.programs);
-  for (const char* rule : {"liveness", "bounds", "quiescence", "ordering", "flow", "memory", "reduction"}) {
+  CHECK(t.undecided_in_class * 1000 <= t.programs * kUndecidedPerThousand);
+  for (const char* rule :
+       {"liveness", "bounds", "quiescence", "ordering", "flow", "memory", "reduction"}) {
     CAPTURE(rule);
     const auto at = t.refuted_by.find(rule);
     CHECK(at != t.refuted_by.end());
     if (at != t.refuted_by.end()) CHECK(at->second * 200 >= t.programs);
   }
-  for (const Feature f : {Feature::fifo, Feature::semaphore, Feature::gather, Feature::release, Feature::rendezvous,
-                          Feature::await, Feature::sliding_window, Feature::double_buffer, Feature::guaranteed,
-                          Feature::loop, Feature::initial_value, Feature::view, Feature::two_chips,
-                          Feature::persistent}) {
+  for (const Feature f :
+       {Feature::fifo, Feature::semaphore, Feature::gather, Feature::release, Feature::rendezvous,
+        Feature::await, Feature::sliding_window, Feature::double_buffer, Feature::guaranteed,
+        Feature::loop, Feature::initial_value, Feature::view, Feature::two_chips,
+        Feature::persistent}) {
     CAPTURE(to_string(f));
     CHECK(t.features[static_cast<std::size_t>(f)] * 10 >= t.programs);
   }
@@ -211,18 +261,19 @@ void check_shape(const Tally& t) {
 TEST_CASE("pipeline and oracle agree on random programs") {
   Tally tally;
   int shown = 0;
-  for (std::uint64_t seed = 1; seed <= samples() && shown < 3; ++seed) {
+  const std::uint64_t first = first_seed();
+  for (std::uint64_t seed = first; seed < first + samples() && shown < 3; ++seed) {
     const Sample sample = generate(seed);
     const Judgement j = judge(sample.program);
     tally.add(sample, j);
-    if (std::getenv("SPATIALCERT_SHOW") != nullptr && j.report.verdict == Verdict::undecided && j.findings.complete &&
-        j.findings.in_class) {
+    if (std::getenv("SPATIALCERT_SHOW") != nullptr && j.report.verdict == Verdict::undecided &&
+        j.findings.complete && j.findings.in_class) {
       // The same reason, but for names and numbers.
       const auto reason = [](const Judgement& x) { return x.report.reason.substr(0, 14); };
       const auto small = assemble(shrink(sample.sketch, [&](const ir::Program& p) {
         const Judgement x = judge(p);
-        return x.report.verdict == Verdict::undecided && x.findings.in_class && x.findings.fails() == j.findings.fails() &&
-               reason(x) == reason(j);
+        return x.report.verdict == Verdict::undecided && x.findings.in_class &&
+               x.findings.fails() == j.findings.fails() && reason(x) == reason(j);
       }));
       MESSAGE("undecided, seed " << seed << "\n" << listing(small) << verdicts(judge(small)));
     }

@@ -1,9 +1,10 @@
 // The token game itself: scripted schedules, what blocks, and where a play stops.
+#include "ir/token_game.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "ir/token_game.hpp"
 #include "ir/validate.hpp"
 #include "tests/oracle/explorer.hpp"
 #include "tests/oracle/findings.hpp"
@@ -179,7 +180,8 @@ TEST_CASE("token game: misuse of a window") {
   }
 }
 
-TEST_CASE("token game: a seed plays the same schedule again, and the explorer knows every state of it") {
+TEST_CASE(
+    "token game: a seed plays the same schedule again, and the explorer knows every state of it") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const Sample sample = generate(seed);
     const auto unrolled = std::get<ir::Unrolled>(ir::unroll(sample.program));
