@@ -18,6 +18,19 @@ std::vector<std::uint32_t> programs_at(const Subject& subject, const ir::Site& s
   return programs;
 }
 
+/// The engine programs of the pairs' own ops.
+std::vector<std::uint32_t> programs_of(const Subject& subject, const OrderedPair* pairs,
+                                       std::size_t count) {
+  std::vector<std::uint32_t> programs;
+  for (std::size_t i = 0; i < count; ++i) {
+    programs.push_back(subject.stretch.program[pairs[i].first]);
+    programs.push_back(subject.stretch.program[pairs[i].last]);
+  }
+  std::sort(programs.begin(), programs.end());
+  programs.erase(std::unique(programs.begin(), programs.end()), programs.end());
+  return programs;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> all_programs(const Subject& subject) {
@@ -56,20 +69,23 @@ std::optional<std::string> refute_reversals(const Subject& subject,
                                             const std::vector<std::uint32_t>& position,
                                             smt::Session& session,
                                             const std::vector<OrderedPair>& pairs) {
-  // The last group speaks of everything; its key sorts behind every site.
-  std::map<std::pair<bool, ir::Site>, std::vector<OrderedPair>> groups;
+  using ordering::Reach;
+  std::map<std::pair<Reach, ir::Site>, std::vector<OrderedPair>> groups;
   for (const OrderedPair& pair : pairs) {
     const ir::Site site = subject.program->programs[subject.stretch.program[pair.first]].site;
-    groups[{!pair.local, pair.local ? site : ir::Site{}}].push_back(pair);
+    groups[{pair.reach, pair.reach == Reach::site ? site : ir::Site{}}].push_back(pair);
   }
   for (auto& [key, members] : groups) {
-    const auto programs = key.first ? all_programs(subject) : programs_at(subject, key.second);
+    std::vector<std::uint32_t> programs;
+    if (key.first == Reach::site) programs = programs_at(subject, key.second);
+    if (key.first == Reach::anywhere) programs = all_programs(subject);
     std::sort(members.begin(), members.end(), [&](const OrderedPair& x, const OrderedPair& y) {
       return std::pair(position[x.first], position[x.last]) <
              std::pair(position[y.first], position[y.last]);
     });
     for (std::size_t at = 0; at < members.size(); at += kPairsPerQuery) {
       const std::size_t count = std::min(kPairsPerQuery, members.size() - at);
+      if (key.first == Reach::direct) programs = programs_of(subject, &members[at], count);
       const smt::Answer answer =
           ask_reversal(subject, position, session, programs, &members[at], count);
       if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return undecided->reason;

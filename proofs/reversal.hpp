@@ -7,17 +7,14 @@
 #include <vector>
 
 #include "proofs/executed.hpp"
+#include "proofs/ordering/rule.hpp"
 #include "smt/query.hpp"
 
 namespace spatialcert::proofs {
 
-/// `first` is claimed to come before `last` in every schedule. `local`: already because of the
-/// places between engine programs of its site, so that the query need not speak of others.
-struct OrderedPair {
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;
-  bool local = false;
-};
+/// `first` is claimed to come before `last` in every schedule; `reach` says how much of the net a
+/// query about it has to speak of.
+using OrderedPair = ordering::ExaminedPair;
 
 /// "In some reachable state, for some of `pairs`, `last` is done and `first` is not", within the
 /// positions from the earliest to the latest of them.
@@ -27,9 +24,9 @@ struct OrderedPair {
                                        const std::vector<std::uint32_t>& programs,
                                        const OrderedPair* pairs, std::size_t count);
 
-/// Has Z3 refute every reversal, in groups by site and position. Nothing if all are impossible,
-/// otherwise why it could not be decided. A reversal that Z3 finds possible is a fault of ours,
-/// because a path was found.
+/// Has Z3 refute every reversal, in groups by reach, site and position. Nothing if all are
+/// impossible, otherwise why it could not be decided. A reversal that Z3 finds possible is a fault
+/// of ours, because a path was found.
 [[nodiscard]] std::optional<std::string> refute_reversals(
     const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session,
     const std::vector<OrderedPair>& pairs);

@@ -56,7 +56,7 @@ TEST_CASE("flow: what cannot be put in order is no witness of anything") {
 
 TEST_CASE("flow: nothing is accepted while a test is inexact") {
   Draft d("competing");
-  d.tensor("x", "external").semaphore("s").engine("load", {"run load x", "post s 2"});
+  d.tensor("x", "external").semaphore("s").engine("load", {"run load x", "post s", "post s"});
   d.engine("compute", {"wait s"}).engine("store", {"wait s"});
   Fixture f(d);
   CHECK(checked(f) == rejected(Reason::inexact_test));
@@ -99,12 +99,19 @@ TEST_CASE("flow: the first iteration of a persistent program may read initial co
   d.persistent()
       .tensor("x", "external")
       .tensor("y")
-      .buffer("b", R"("init": "zero")")
+      .buffer("b", R"("init": "zero", "lifetime": "resident")")
       .edge("load", "b", "store");
   d.engine("load", {"run store b > y", "run load x > b"});
   Fixture f(d);
   CHECK(outcome(found(f).search) == "proved");
   CHECK(checked(f) == "accepted");
+}
+
+TEST_CASE("flow: a buffer of a section is undefined when the section starts again") {
+  Draft d("kept across the wrap-around");
+  d.persistent().tensor("x", "external").tensor("y").buffer("b", R"("init": "zero")");
+  d.engine("load", {"run store b > y", "run load x > b"});
+  refutes(d, "undefined-read", Reason::undefined_read);
 }
 
 TEST_CASE("flow: a read that sees another stage's value") {

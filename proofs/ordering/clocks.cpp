@@ -9,6 +9,8 @@ namespace spatialcert::proofs::ordering {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffU;
+/// Ops that the search for a single hand-off looks back from the later access.
+constexpr std::uint32_t kLookBack = 64;
 /// Clock entries (8 bytes each) of one sweep.
 constexpr std::size_t kClockLimit = 700'000'000;
 
@@ -96,23 +98,25 @@ class Finder {
       : subject_(subject), pairs_(pairs), sequence_(position.size()) {
     for (std::uint32_t t = 0; t < position.size(); ++t) sequence_[position[t]] = t;
     paths_.found.assign(pairs.size(), 0);
-    paths_.local.assign(pairs.size(), 0);
+    paths_.reach.assign(pairs.size(), Reach::anywhere);
     paths_.places.resize(pairs.size());
   }
 
   Paths run() {
     std::map<ir::Site, std::vector<std::uint32_t>> pairs_of;  // by the site of the earlier access
-    for (std::uint32_t i = 0; i < pairs_.size(); ++i) pairs_of[site(first(i))].push_back(i);
+    for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
+      if (!look_back(i)) pairs_of[site(first(i))].push_back(i);
+    }
     const auto rows_of = rows_by_site();
     for (auto& [site, members] : pairs_of) {
       const auto columns = programs_of(site);
-      resolve(Sweep(subject_, columns, rows_of.at(site)), members, true);
+      resolve(Sweep(subject_, columns, rows_of.at(site)), members, Reach::site);
       if (members.empty()) continue;
       if (sequence_.size() * columns.size() > kClockLimit) {
         paths_.limit = true;
         continue;
       }
-      resolve(Sweep(subject_, columns, sequence_), members, false);
+      resolve(Sweep(subject_, columns, sequence_), members, Reach::anywhere);
     }
     return std::move(paths_);
   }
@@ -143,8 +147,29 @@ class Finder {
     return out;
   }
 
+  /// Is there one hand-off from the earlier access's engine program, at or after it, to a few ops
+  /// before the later?
+  bool look_back(std::uint32_t i) {
+    const ir::Unrolled& u = subject_.stretch;
+    const std::uint32_t a = first(i), b = last(i);
+    const std::uint32_t begin = u.begin[u.program[b]];
+    for (std::uint32_t t = b, steps = 0; steps < kLookBack; --t, ++steps) {
+      for (const std::uint32_t p : subject_.order.into(t)) {
+        const std::uint32_t from = subject_.places[p].from.value();
+        if (u.program[from] != u.program[a] || from < a) continue;
+        paths_.found[i] = 1;
+        paths_.reach[i] = Reach::direct;
+        paths_.places[i] = {p};
+        return true;
+      }
+      if (t == begin) break;
+    }
+    return false;
+  }
+
   /// Records the paths the sweep has and keeps in `members` the pairs that are left.
-  void resolve(const Sweep& sweep, std::vector<std::uint32_t>& members, bool local) {
+  void resolve(const Sweep& sweep, std::vector<std::uint32_t>& members, Reach reach) {
+    const bool local = reach == Reach::site;
     std::vector<std::uint32_t> left;
     for (const std::uint32_t i : members) {
       if ((local && site(first(i)) != site(last(i))) || !sweep.before(first(i), last(i))) {
@@ -152,7 +177,7 @@ class Finder {
         continue;
       }
       paths_.found[i] = 1;
-      paths_.local[i] = local ? 1 : 0;
+      paths_.reach[i] = reach;
       paths_.places[i] = sweep.path(first(i), last(i));
     }
     members = std::move(left);

@@ -1,15 +1,17 @@
 // Paths for pairs of accesses, by vector clocks. Untrusted: every path is checked.
 //
-// For the engine programs of one site at a time, a sweep over transitions in linear-extension order
-// keeps the latest op of each of these programs that is known to come before, and where that
-// knowledge arrived. First only over the site's own programs and the places between them, then over
-// everything for the pairs that are left.
+// Most pairs are joined by one hand-off a few ops away; these are found by looking back from the
+// later access. For the others, for the engine programs of one site at a time, a sweep over
+// transitions in linear-extension order keeps the latest op of each of these programs that is known
+// to come before, and where that knowledge arrived. First only over the site's own programs and the
+// places between them, then over everything for the pairs that are left.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "proofs/ordering/pairs.hpp"
+#include "proofs/ordering/rule.hpp"
 #include "proofs/subject.hpp"
 
 namespace spatialcert::proofs::ordering {
@@ -17,7 +19,7 @@ namespace spatialcert::proofs::ordering {
 struct Paths {
   std::vector<char> found;                         ///< per pair
   std::vector<std::vector<std::uint32_t>> places;  ///< per pair: a path of places of the stretch
-  std::vector<char> local;                         ///< per pair: its path stays on the site
+  std::vector<Reach> reach;                        ///< per found pair: where its path runs
   bool limit = false;  ///< some pairs were not looked for: the program is too large
 };
 

@@ -29,7 +29,7 @@ class Prover {
     const Paths paths = find_paths(subject_, position_, pairs_);
     found.search = judge(paths);
     for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
-      found.ordered.push_back({first(i), last(i), paths.local[i] != 0});
+      found.ordered.push_back({first(i), last(i), paths.reach[i]});
     }
     return found;
   }
@@ -53,7 +53,7 @@ class Prover {
       if (paths.found[i] == 0) {
         open.push_back(i);
       } else {
-        ordered.push_back({first(i), last(i), paths.local[i] != 0});
+        ordered.push_back({first(i), last(i), paths.reach[i]});
       }
     }
     if (auto reason = refute_reversals(subject_, position_, session_, ordered))
@@ -92,7 +92,7 @@ class Prover {
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto& x, const auto& y) { return x.first < y.first; });
     for (const auto& [distance, i] : ranked) {
-      const OrderedPair pair{first(i), last(i), false};
+      const OrderedPair pair{first(i), last(i), Reach::anywhere};
       const smt::Answer answer =
           ask_reversal(subject_, position_, session_, all_programs(subject_), &pair, 1);
       if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
@@ -128,19 +128,42 @@ class Prover {
     if (deeper) past_b = causal_past(subject_, {b}, false);
     c.schedules.push_back(schedule_of(subject_, position_, causal_past(subject_, {a, b}, true)));
     auto both = causal_past(subject_, {a, b}, !deeper);
-    if (deeper) {
-      for (std::uint32_t f = 0; f < subject_.program->buffers.size(); ++f) {
-        if (subject_.program->buffers[f].depth != ir::Depth::guaranteed) continue;
-        c.deeper.emplace_back(ir::BufferId(f), std::int64_t{1} << 40);
-      }
-    }
     ir::Schedule second = schedule_of(subject_, position_, past_b);
     for (std::size_t t = 0; t < both.size(); ++t) {
       if (past_b[t] != 0) both[t] = 0;
     }
     append_schedule(second, schedule_of(subject_, position_, both));
     c.schedules.push_back(std::move(second));
+    if (deeper) c.deeper = deeper_fifos(c.schedules.back());
     return c;
+  }
+
+  /// The guaranteed FIFOs in which `schedule` reserves more than the declared pages, and by how
+  /// many.
+  [[nodiscard]] std::vector<std::pair<ir::BufferId, std::int64_t>> deeper_fifos(
+      const ir::Schedule& schedule) const {
+    const ir::Program& program = *subject_.program;
+    std::vector<std::int64_t> filled(program.buffers.size(), 0), most(program.buffers.size(), 0);
+    std::vector<std::uint32_t> next(subject_.stretch.begin);
+    for (const ir::ScheduleRun& run : schedule) {
+      for (std::uint32_t i = 0; i < run.steps; ++i) {
+        const ir::TransitionId t(next[run.program.value()]++);
+        const ir::Op& op = subject_.stretch.op_of(program, t);
+        if (op.code == ir::OpCode::push) filled[op.object] += op.count;
+        if (op.code == ir::OpCode::pop) filled[op.object] -= op.count;
+        if (op.code != ir::OpCode::reserve) continue;
+        most[op.object] = std::max(most[op.object], filled[op.object] + op.count);
+      }
+    }
+    std::vector<std::pair<ir::BufferId, std::int64_t>> out;
+    for (std::uint32_t f = 0; f < program.buffers.size(); ++f) {
+      const ir::Buffer& fifo = program.buffers[f];
+      const std::int64_t extra = most[f] - static_cast<std::int64_t>(fifo.pages);
+      if (fifo.kind == ir::BufferKind::fifo && fifo.depth == ir::Depth::guaranteed && extra > 0) {
+        out.emplace_back(ir::BufferId(f), extra);
+      }
+    }
+    return out;
   }
 
   const Subject& subject_;

@@ -34,11 +34,15 @@ struct Witness {
   std::vector<std::uint32_t> places;
 };
 
-/// Two transitions whose order was examined. `local`: ordered by the places of their site alone.
+/// How far one has to look to see that two ops are ordered: at one hand-off between their engine
+/// programs, at the engine programs of their site, or anywhere.
+enum class Reach : std::uint8_t { direct, site, anywhere };
+
+/// Two transitions whose order was examined.
 struct ExaminedPair {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
-  bool local = false;
+  Reach reach = Reach::anywhere;
 };
 
 struct Found {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ir/require.hpp"
+#include "tests/oracle/sources.hpp"
 #include "tests/oracle/values.hpp"
 
 namespace spatialcert::tests {
@@ -68,10 +69,8 @@ class Examination {
     races();
     for (const Exploration& e : explored_) undefined_reads(e);
     layout();
-    if (!found_.stuck && !found_.overflow && !found_.misuse && found_.races.empty()) {
-      producers();
-      if (!persistent_) results();
-    }
+    sources();
+    if (determinate() && !persistent_) results();
     return found_;
   }
 
@@ -242,47 +241,15 @@ class Examination {
     }
   }
 
-  /// Is `writer` (a stage, or nobody) a declared producer of what `reader` reads from `buffer`? In
-  /// the first wrap of a persistent program initial contents stand for what a wrap before it would
-  /// have left.
-  [[nodiscard]] bool declared(std::uint32_t buffer, std::uint32_t reader,
-                              std::optional<std::uint32_t> writer, bool first_wrap) const {
-    bool any = false;
-    for (const ir::Edge& e : program_.edges) {
-      if (e.buffer.value() != buffer || e.consumer.value() != reader) continue;
-      any = true;
-      if (writer && e.producer.value() == *writer) return true;
-    }
-    return !any || (!writer && persistent_ && first_wrap);
+  [[nodiscard]] bool determinate() const {
+    return !found_.stuck && !found_.overflow && !found_.misuse && found_.races.empty();
   }
 
-  void producers() {
+  void sources() {
     const auto played = ir::play_freely(games_[0]);
-    std::map<std::uint32_t, std::uint32_t> last;  // location -> stage
-    std::vector<std::uint32_t> next(unrolled_.begin.begin(), unrolled_.begin.end() - 1);
-    for (const ir::ScheduleRun& run : played.schedule) {
-      for (std::uint32_t i = 0; i < run.steps; ++i) {
-        const std::uint32_t t = next[run.program.value()]++;
-        const std::uint32_t stage = unrolled_.op_of(program_, ir::TransitionId(t)).object;
-        for (const bool writes : {false, true}) {
-          for (const Touch& touch : model_.footprint(t).touches) {
-            if (touch.write != writes) continue;
-            const ir::Region& region = program_.accesses[touch.access].region;
-            const auto at = instance(unrolled_, t, touch.access);
-            for (const std::uint32_t location : touch.content) {
-              if (writes) {
-                last[location] = stage;
-              } else if (region.kind != ir::RegionKind::tensor) {
-                const auto writer = last.find(location);
-                const auto by = writer == last.end() ? std::nullopt : std::optional(writer->second);
-                if (!declared(region.object, stage, by, at.wrap == 0))
-                  found_.wrong_producers.insert(at);
-              }
-            }
-          }
-        }
-      }
-    }
+    const ReadSources found = read_sources(program_, unrolled_, model_, played.schedule);
+    found_.undefined_reads.insert(found.outlived.begin(), found.outlived.end());
+    if (determinate()) found_.wrong_producers = found.wrong_producers;
   }
 
   /// Without races, and if every read is defined or nobody cares, one schedule decides the values
@@ -306,14 +273,6 @@ class Examination {
 };
 
 }  // namespace
-
-AccessInstance instance(const ir::Unrolled& unrolled, std::uint32_t transition,
-                        std::uint32_t access) {
-  const std::uint32_t p = unrolled.program[transition];
-  const std::uint32_t steps = transition - unrolled.begin[p];
-  const std::uint32_t length = (unrolled.begin[p + 1] - unrolled.begin[p]) / unrolled.iterations;
-  return {steps / length, p, steps % length, access};
-}
 
 std::vector<ir::TokenGame> games_to_explore(const ir::Program& program,
                                             const ir::Unrolled& unrolled) {

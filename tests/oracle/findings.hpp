@@ -22,15 +22,6 @@ namespace spatialcert::tests {
 
 inline constexpr std::uint32_t kWraps = 3;
 
-/// An access of one op instance: wrap, engine program, op within the wrap, index into
-/// Program::accesses.
-struct AccessInstance {
-  std::uint32_t wrap = 0;
-  std::uint32_t program = 0;
-  std::uint32_t step = 0;
-  std::uint32_t access = 0;
-  friend auto operator<=>(const AccessInstance&, const AccessInstance&) = default;
-};
 /// The smaller one first.
 using Race = std::pair<AccessInstance, AccessInstance>;
 
@@ -47,6 +38,7 @@ struct Findings {
   bool leftover = false;
   bool layout = false;  ///< buffers share bytes, leave their space or are misaligned
   std::set<Race> races;
+  /// Of what was never written, or (seen in one schedule) of what has not outlived the wrap-around.
   std::set<AccessInstance> undefined_reads;
   /// Reads that see what a stage wrote that no edge declares as producer, in one schedule; empty
   /// unless that schedule decides all. Only where edges are declared for the buffer and the reading
@@ -66,10 +58,6 @@ struct Findings {
 /// `program` is validated, has at most kMostPrograms engine programs and is small.
 [[nodiscard]] Findings examine(const ir::Program& program, std::uint32_t wraps = kWraps,
                                std::uint64_t state_limit = 200'000);
-
-/// Where an op instance of the unrolled program stands.
-[[nodiscard]] AccessInstance instance(const ir::Unrolled& unrolled, std::uint32_t transition,
-                                      std::uint32_t access);
 
 /// The games to explore: the declared depth, and (if some FIFO's depth is only guaranteed) one that
 /// never blocks.

@@ -175,6 +175,7 @@ Shared Maker::fresh(const std::vector<std::uint32_t>& users, std::int64_t cells,
   b.page_bytes = kCell;
   b.pages = static_cast<std::uint64_t>(cells);
   b.init = init;
+  if (random.chance(init == ir::Init::undefined ? 15 : 70)) b.lifetime = ir::Lifetime::resident;
   b.address = take(b.site, cells * kCell);
   out.object = static_cast<std::uint32_t>(sketch.frame.buffers.size());
   out.read_object = out.object;

@@ -27,6 +27,14 @@ std::int64_t evaluate(const ir::Program& program, const ir::Region& region, int 
 
 }  // namespace
 
+AccessInstance instance(const ir::Unrolled& unrolled, std::uint32_t transition,
+                        std::uint32_t access) {
+  const std::uint32_t p = unrolled.program[transition];
+  const std::uint32_t steps = transition - unrolled.begin[p];
+  const std::uint32_t length = (unrolled.begin[p + 1] - unrolled.begin[p]) / unrolled.iterations;
+  return {steps / length, p, steps % length, access};
+}
+
 MemoryModel::MemoryModel(const ir::Program& program, const ir::Unrolled& unrolled)
     : program_(program),
       footprints_(unrolled.transitions()),

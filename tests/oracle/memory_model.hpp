@@ -10,6 +10,7 @@
 // Only for small programs: everything is a list of numbered locations.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,6 +21,19 @@
 #include "ir/unroll.hpp"
 
 namespace spatialcert::tests {
+
+/// An access of one op instance: wrap, engine program, op within the wrap, index into
+/// Program::accesses.
+struct AccessInstance {
+  std::uint32_t wrap = 0;
+  std::uint32_t program = 0;
+  std::uint32_t step = 0;
+  std::uint32_t access = 0;
+  friend auto operator<=>(const AccessInstance&, const AccessInstance&) = default;
+};
+/// Where an op instance of the unrolled program stands.
+[[nodiscard]] AccessInstance instance(const ir::Unrolled& unrolled, std::uint32_t transition,
+                                      std::uint32_t access);
 
 /// One access of a `run` instance, location by location in row-major order.
 struct Touch {

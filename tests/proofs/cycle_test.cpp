@@ -63,7 +63,10 @@ Draft random_net(std::uint64_t seed) {
   for (std::uint64_t s = 0; s < engines + 1; ++s) {
     const std::string name = "s" + std::to_string(s);
     d.semaphore(name, below(4) == 0 ? 1 : 0);
-    const std::uint64_t from = below(engines), to = (from + 1 + below(engines - 1)) % engines;
+    // A ring of hand-offs, and one across it.
+    const bool ring = s < engines;
+    const std::uint64_t from = ring ? s : below(engines);
+    const std::uint64_t to = (from + 1 + (ring ? 0 : below(engines - 1))) % engines;
     for (std::uint64_t i = 0; i < 1 + below(2); ++i) {
       ops[from].push_back("post " + name);
       ops[to].push_back("wait " + name);
@@ -94,7 +97,7 @@ Cost cost_of(const proofs::Subject& subject, const std::vector<std::uint32_t>& c
 }
 
 TEST_CASE("the shortest token-free cycle has the fewest hand-offs, then the fewest ops") {
-  std::size_t cyclic = 0, longer = 0;
+  std::size_t cyclic = 0, longer = 0, undecided = 0;
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     CAPTURE(seed);
     Fixture f(random_net(seed));
@@ -106,15 +109,21 @@ TEST_CASE("the shortest token-free cycle has the fewest hand-offs, then the fewe
     longer += cycle.size() > 2 ? 1 : 0;
     // Z3 finds no potential exactly where there is a cycle.
     const auto found = proofs::liveness::prove(f.subject, f.session);
+    if (f.subject.persistent() && outcome(found.search).starts_with("unknown: ")) {
+      ++undecided;  // another engine runs for ever: no play of finite length is stuck
+      continue;
+    }
     REQUIRE(outcome(found.search).starts_with("refuted: "));
     CHECK(replayed(f.program, counterexample(found.search)) == "reproduced");
     if (f.program.execution == ir::Execution::once)
       CHECK(counterexample(found.search).chain.size() == cycle.size());
   }
   MESSAGE(cyclic << " of 600 nets have a cycle, " << longer
-                 << " a shortest one of more than two hand-offs");
+                 << " a shortest one of more than two hand-offs, " << undecided
+                 << " are undecided");
+  CHECK(undecided * 10 < cyclic);
   CHECK(cyclic > 100);
-  CHECK(longer > 20);
+  CHECK(longer > 25);
 }
 
 }  // namespace

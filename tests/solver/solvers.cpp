@@ -73,7 +73,13 @@ std::vector<AskedQuery> all_queries(const ir::Program& program) {
 bool ExternalSolver::installed() const { return ::access(path_.c_str(), X_OK) == 0; }
 
 std::string ExternalSolver::answer(const std::string& text) const {
-  const ScratchFile file(text);
+  // Z3 writes x - y as x + (-1) * y, which its own reader takes for linear, not for difference
+  // arithmetic.
+  std::string readable = text;
+  constexpr std::string_view kDifference = "QF_IDL";
+  const std::size_t logic = readable.find(kDifference);
+  if (logic != std::string::npos) readable.replace(logic, kDifference.size(), "QF_LIA");
+  const ScratchFile file(path_ == z3_command().path() ? readable : text);
   FILE* const pipe = ::popen((path_ + " " + file.path() + " 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string line;
