@@ -119,6 +119,10 @@ class Resolver {
       b[2 * half + 1] = static_cast<std::uint64_t>(*high);
     }
     if (tensor) {
+      if (b[1] - b[0] > kWorkLimit / 4) {
+        out_.limit = true;
+        return kNone;
+      }
       const auto [base, offset] = tensor_base(program_, region.object);
       append_rows(program_.tensors[region.object], offset, b, intervals_);
       return out_.storage_of_tensor[base];

@@ -211,6 +211,39 @@ std::optional<CounterId> grown_by(const TokenGame& game, const Op& op) {
 
 }  // namespace
 
+std::vector<char> blocked_for_ever(const TokenGame& game, const PlayState& state) {
+  const Program& program = game.program();
+  const auto programs = static_cast<std::uint32_t>(program.programs.size());
+  std::vector<char> stuck(programs, 0);
+  std::vector<std::vector<std::uint32_t>> waiting(game.counters().size());
+  std::vector<std::uint32_t> alive;
+  for (std::uint32_t p = 0; p < programs; ++p) {
+    const ProgramId id(p);
+    if (const auto test = game.blocked(state, id)) {
+      stuck[p] = 1;
+      waiting[test->counter.value()].push_back(p);
+      continue;
+    }
+    const bool wraps = program.execution == Execution::persistent && game.unrolled().length(id) > 0;
+    if (!game.finished(state, id) || wraps) alive.push_back(p);
+  }
+  // Whatever a live program may raise may release who waits for it, and so on.
+  while (!alive.empty()) {
+    const std::uint32_t p = alive.back();
+    alive.pop_back();
+    for (const Op& op : program.programs[p].ops) {
+      const auto counter = grown_by(game, op);
+      if (!counter) continue;
+      for (const std::uint32_t released : waiting[counter->value()]) {
+        if (stuck[released] != 0) alive.push_back(released);
+        stuck[released] = 0;
+      }
+      waiting[counter->value()].clear();
+    }
+  }
+  return stuck;
+}
+
 FreePlay play_freely(const TokenGame& game, std::optional<std::uint64_t> seed) {
   FreePlay out;
   PlayState& state = out.result.state;

@@ -102,6 +102,12 @@ struct PlayResult {
 /// Plays `schedule` from the start; stops at the first step that cannot be made or that is a fault.
 [[nodiscard]] PlayResult play(const TokenGame& game, const Schedule& schedule);
 
+/// Marks (per engine program) of those that can never step again from `state`: blocked, and every
+/// op that could raise what they wait for belongs to one of them, or to a program that has
+/// finished. In a persistent program one that stands at the end of the iterations laid out goes on,
+/// so it has not finished.
+[[nodiscard]] std::vector<char> blocked_for_ever(const TokenGame& game, const PlayState& state);
+
 /// Plays until nobody can step (or a fault), recording the schedule. Round robin, each program as
 /// far as it goes, if `seed` is empty; otherwise single steps of programs drawn from a generator
 /// with that seed.

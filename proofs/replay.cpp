@@ -5,6 +5,7 @@
 #include "proofs/counterexample.hpp"
 #include "proofs/issues.hpp"
 #include "proofs/memory/layout.hpp"
+#include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/values.hpp"
 
 namespace spatialcert::proofs {
@@ -56,30 +57,59 @@ class Replayer {
     return no(fmt::format("{} schedules are needed, {} are given", wanted, c_.schedules.size()));
   }
 
+  /// Nobody of a circle, or nobody at all, can ever step again.
   ReplayResult stuck() {
     if (auto bad = schedules(1)) return *bad;
     const ir::PlayResult r = ir::play(game_, c_.schedules[0]);
     if (!r.complete) return no(fmt::format("the schedule stops after {} steps", r.steps));
-    bool somebody_blocked = false;
-    for (std::uint32_t p = 0; p < program_.programs.size(); ++p) {
-      const ir::ProgramId id(p);
-      const bool blocked = game_.blocked(r.state, id).has_value();
-      somebody_blocked |= blocked;
-      if (blocked) continue;
-      if (!game_.finished(r.state, id)) return no("an engine program can still step");
-      // In a persistent program it would wrap around and go on.
-      if (program_.execution == ir::Execution::persistent && unrolled_.length(id) > 0) {
-        return no("an engine program has only reached the end of the iterations played");
-      }
+    const auto stuck_programs = ir::blocked_for_ever(game_, r.state);
+    if (std::find(stuck_programs.begin(), stuck_programs.end(), 1) == stuck_programs.end()) {
+      return no("every blocked engine program may still be released");
     }
-    if (!somebody_blocked) return no("every engine program finishes");
     for (const WaitLink& link : c_.chain) {
       if (!valid(link.waiter)) return no("the chain names an op that does not exist");
-      if (r.state.next[unrolled_.program[link.waiter.value()]] > link.waiter.value()) {
-        return no("an op of the chain was performed");
-      }
+      const std::uint32_t p = unrolled_.program[link.waiter.value()];
+      if (r.state.next[p] > link.waiter.value()) return no("an op of the chain was performed");
+      if (stuck_programs[p] == 0) return no("an engine program of the chain is not stuck");
+      if (auto bad = misdescribed(link, r.state)) return *bad;
     }
     return Reproduced{};
+  }
+
+  /// A link must name the counter that its op tests, what it needs and what the counter holds.
+  std::optional<NotReproduced> misdescribed(const WaitLink& link,
+                                            const ir::PlayState& state) const {
+    const ir::Op& op = unrolled_.op_of(program_, link.waiter);
+    std::optional<ir::CounterId> tested;
+    if (op.code == ir::OpCode::wait || op.code == ir::OpCode::await) {
+      tested = game_.counters().of(ir::SemaphoreId(op.object));
+    }
+    if (op.code == ir::OpCode::reserve) tested = game_.counters().free(ir::BufferId(op.object));
+    if (op.code == ir::OpCode::front) tested = game_.counters().filled(ir::BufferId(op.object));
+    if (!tested || *tested != link.counter)
+      return no("an op of the chain does not test that counter");
+    if (link.need != op.count) return no("an op of the chain needs another value");
+    if (link.have != game_.counter_value(state, link.counter))
+      return no("a counter of the chain holds another value");
+    return std::nullopt;
+  }
+
+  /// Pages that FIFOs have beyond the declared ones; nothing if that is not allowed.
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> extra_pages() const {
+    std::vector<std::int64_t> extra;
+    if (c_.deeper.empty()) return extra;
+    extra.assign(program_.buffers.size(), 0);
+    for (const auto& [buffer, pages] : c_.deeper) {
+      if (!buffer.valid() || buffer.value() >= program_.buffers.size()) return std::nullopt;
+      const ir::Buffer& fifo = program_.buffers[buffer.value()];
+      constexpr auto kMost = std::int64_t{1} << 61;
+      const bool allowed = fifo.kind == ir::BufferKind::fifo &&
+                           fifo.depth == ir::Depth::guaranteed && pages >= 0 && pages < kMost &&
+                           fifo.pages < static_cast<std::uint64_t>(kMost);
+      if (!allowed) return std::nullopt;
+      extra[buffer.value()] = pages;
+    }
+    return extra;
   }
 
   ReplayResult leftover() {
@@ -90,6 +120,8 @@ class Replayer {
     if (!c_.counter.valid() || c_.counter.value() >= game_.counters().size())
       return no("no such counter");
     const std::int64_t value = game_.counter_value(r.state, c_.counter);
+    if (!quiescence::must_return(program_, game_.counters()[c_.counter]))
+      return no("the counter need not return");
     if (value == game_.counters()[c_.counter].initial)
       return no("the counter is back at its initial value");
     if (value != c_.value)
@@ -99,18 +131,25 @@ class Replayer {
 
   ReplayResult fault() {
     if (auto bad = schedules(1)) return *bad;
-    ir::PlayResult r = ir::play(game_, c_.schedules[0]);
+    auto extra = extra_pages();
+    if (!extra) return no("only guaranteed FIFOs may be deeper");
+    const ir::TokenGame game(program_, unrolled_, std::move(*extra));
+    ir::PlayResult r = ir::play(game, c_.schedules[0]);
     if (!r.complete) return no(fmt::format("the schedule stops after {} steps", r.steps));
     if (!valid(c_.transition)) return no("no such op");
     const ir::ProgramId p(unrolled_.program[c_.transition.value()]);
-    if (r.state.next[p.value()] != c_.transition.value())
+    if (r.state.next[p.value()] != c_.transition.value()) {
       return no("the engine program does not stand at the op");
+    }
     if (!c_.accesses.empty()) return region_fault();
-    if (!game_.can_step(r.state, p)) return no("the op is blocked");
-    const auto fault = game_.step(r.state, p);
+    if (!game.can_step(r.state, p)) return no("the op is blocked");
+    const auto fault = game.step(r.state, p);
     if (!fault) return no("the op is performed without fault");
     const bool overflow = fault->kind == ir::PlayFault::Kind::overflow;
     if (overflow != (c_.kind == Kind::overflow)) return no("another kind of fault happens");
+    if (fault->counter != c_.counter || fault->value != c_.value || fault->limit != c_.limit) {
+      return no("the fault is of another counter or value");
+    }
     return Reproduced{};
   }
 
@@ -152,17 +191,9 @@ class Replayer {
       return no("two accesses are needed");
     }
     if (!conflict()) return no("the two accesses do not conflict");
-    std::vector<std::int64_t> extra;
-    if (!c_.deeper.empty()) {
-      extra.assign(program_.buffers.size(), 0);
-      for (const auto& [buffer, pages] : c_.deeper) {
-        const bool guaranteed = buffer.value() < program_.buffers.size() &&
-                                program_.buffers[buffer.value()].depth == ir::Depth::guaranteed;
-        if (!guaranteed || pages < 0) return no("only guaranteed FIFOs may be deeper");
-        extra[buffer.value()] = pages;
-      }
-    }
-    const ir::TokenGame deep(program_, unrolled_, extra);
+    auto extra = extra_pages();
+    if (!extra) return no("only guaranteed FIFOs may be deeper");
+    const ir::TokenGame deep(program_, unrolled_, std::move(*extra));
     const auto one = order(game_, c_.schedules[0]);
     const auto two = order(deep, c_.schedules[1]);
     if (const auto* bad = std::get_if<NotReproduced>(&one)) return *bad;
@@ -200,6 +231,7 @@ class Replayer {
     if (auto bad = schedules(1)) return *bad;
     if (c_.accesses.empty() || !valid(c_.accesses[0].transition) || !c_.range)
       return no("a read and a range are needed");
+    if (c_.range->low >= c_.range->high) return no("the range is empty");
     const ir::AccessMap map = ir::resolve_accesses(program_, unrolled_);
     if (map.limit) return no("the accesses exceed the limit of the analysis");
     const std::uint32_t read = c_.accesses[0].transition.value();
@@ -297,10 +329,11 @@ class Replayer {
     subject.accesses = ir::resolve_accesses(program_, unrolled_);
     if (subject.accesses.limit || !subject.accesses.faults.empty())
       return no("the accesses cannot be resolved");
+    if (reduction::unfounded_postcondition(subject)) return no("a term is not given from outside");
     const reduction::SymbolicRun values(subject, position);
     for (const reduction::Obligation& o : reduction::obligations(subject, values)) {
       const auto found = values.combination(o.value);
-      if (found.opaque != 0xffffffffU) continue;
+      if (o.postcondition != c_.index || found.opaque != 0xffffffffU) continue;
       if (found.undefined || found.overflow || found.terms != o.expected) return Reproduced{};
     }
     return no("every output holds its declared combination");

@@ -41,6 +41,30 @@ ir::Schedule schedule_of(const Subject& subject, const std::vector<std::uint32_t
   return schedule;
 }
 
+DeeperFifos deeper_fifos(const Subject& subject, const ir::Schedule& schedule) {
+  const ir::Program& program = *subject.program;
+  std::vector<std::int64_t> filled(program.buffers.size(), 0), most(program.buffers.size(), 0);
+  std::vector<std::uint32_t> next(subject.stretch.begin);
+  for (const ir::ScheduleRun& run : schedule) {
+    for (std::uint32_t i = 0; i < run.steps; ++i) {
+      const ir::TransitionId t(next[run.program.value()]++);
+      const ir::Op& op = subject.stretch.op_of(program, t);
+      if (op.code == ir::OpCode::push) filled[op.object] += op.count;
+      if (op.code == ir::OpCode::pop) filled[op.object] -= op.count;
+      if (op.code != ir::OpCode::reserve) continue;
+      most[op.object] = std::max(most[op.object], filled[op.object] + op.count);
+    }
+  }
+  DeeperFifos out;
+  for (std::uint32_t f = 0; f < program.buffers.size(); ++f) {
+    const ir::Buffer& fifo = program.buffers[f];
+    if (fifo.kind != ir::BufferKind::fifo || fifo.depth != ir::Depth::guaranteed) continue;
+    const std::int64_t extra = most[f] - static_cast<std::int64_t>(fifo.pages);
+    if (extra > 0) out.emplace_back(ir::BufferId(f), extra);
+  }
+  return out;
+}
+
 void append_schedule(ir::Schedule& to, const ir::Schedule& more) {
   for (const ir::ScheduleRun& run : more) {
     if (!to.empty() && to.back().program == run.program) {

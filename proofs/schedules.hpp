@@ -22,6 +22,10 @@ namespace spatialcert::proofs {
                                        const std::vector<std::uint32_t>& position,
                                        const std::vector<char>& marks);
 
+/// Guaranteed FIFOs in which `schedule` reserves more than the declared pages, and by how many.
+using DeeperFifos = std::vector<std::pair<ir::BufferId, std::int64_t>>;
+[[nodiscard]] DeeperFifos deeper_fifos(const Subject& subject, const ir::Schedule& schedule);
+
 void append_schedule(ir::Schedule& to, const ir::Schedule& more);
 
 }  // namespace spatialcert::proofs

@@ -23,7 +23,10 @@ namespace {
 bool dies_with_its_section(const ir::Program& program, const ir::Region& region) {
   if (program.execution != ir::Execution::persistent || region.kind != ir::RegionKind::bytes)
     return false;
-  return program.buffers[region.object].lifetime == ir::Lifetime::section;
+  // A view holds what its base holds.
+  std::uint32_t buffer = region.object;
+  while (program.buffers[buffer].view) buffer = program.buffers[buffer].view->base.value();
+  return program.buffers[buffer].lifetime == ir::Lifetime::section;
 }
 
 }  // namespace

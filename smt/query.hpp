@@ -22,7 +22,7 @@ struct Term {
 
 enum class Logic : std::uint8_t {
   propositional,  ///< QF_UF: booleans only
-  difference,     ///< QF_IDL: differences of integers
+  difference,     ///< differences of integers; exported as QF_LIA
   linear          ///< QF_LIA
 };
 

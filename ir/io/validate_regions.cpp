@@ -151,6 +151,15 @@ void Validation::check_postconditions() {
         refuse(region_path(), fmt::format("{} x {} elements", length(whole, 0), length(whole, 2)),
                fmt::format("{} x {}", length(term, 0), length(term, 2)));
       }
+      // Sums are formed element by element: bytes of different types have none.
+      if (tensors) {
+        const DType wanted = program_.tensors[whole.object].dtype;
+        const DType given = program_.tensors[term.object].dtype;
+        if (wanted != given) {
+          refuse(region_path(), fmt::format("elements of type {}", to_string(wanted)),
+                 std::string(to_string(given)));
+        }
+      }
       if (!tensors && bytes(whole) != bytes(term)) {
         refuse(region_path(), fmt::format("{} bytes", bytes(whole)),
                fmt::format("{} bytes", bytes(term)));

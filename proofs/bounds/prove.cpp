@@ -16,8 +16,11 @@ constexpr std::uint64_t kSeeds = 16;
 
 /// The schedule up to the fault that playing `schedule` meets, as a counterexample.
 std::optional<Counterexample> fault_in(const ir::Program& program, const ir::Unrolled& unrolled,
-                                       const ir::Schedule& schedule) {
-  const ir::TokenGame game(program, unrolled);
+                                       const ir::Schedule& schedule,
+                                       const DeeperFifos& deeper = {}) {
+  std::vector<std::int64_t> extra(deeper.empty() ? 0 : program.buffers.size(), 0);
+  for (const auto& [fifo, pages] : deeper) extra[fifo.value()] = pages;
+  const ir::TokenGame game(program, unrolled, std::move(extra));
   const ir::PlayResult result = ir::play(game, schedule);
   if (!result.fault) return std::nullopt;
   Counterexample c;
@@ -27,6 +30,7 @@ std::optional<Counterexample> fault_in(const ir::Program& program, const ir::Unr
   c.counter = result.fault->counter;
   c.value = result.fault->value;
   c.limit = result.fault->limit;
+  c.deeper = deeper;
   ir::Schedule before;
   std::uint64_t left = result.steps;
   for (const ir::ScheduleRun& run : schedule) {
@@ -102,7 +106,6 @@ std::variant<std::monostate, Counterexample, Unknown> ask(
   smt::Query query = session.query(smt::Logic::linear);
   Scope scope;
   for (std::uint32_t p = 0; p < subject.program->programs.size(); ++p) scope.programs.push_back(p);
-  scope.with_credit = true;
   const Executed done(subject, query, scope, events);
   std::vector<smt::Term> sum{query.constant(s.initial)};
   for (const std::uint32_t t : events) {
@@ -119,9 +122,14 @@ std::variant<std::monostate, Counterexample, Unknown> ask(
   for (const std::uint32_t t : events) {
     if (query.truth(done.of(t))) performed.push_back(t);
   }
-  auto found = fault_in(*subject.program, subject.stretch,
-                        schedule_of(subject, position, causal_past(subject, performed, true)));
-  if (found) return std::move(*found);
+  // With the declared depths if they allow it, otherwise with deeper FIFOs.
+  for (const bool with_credit : {true, false}) {
+    const auto schedule =
+        schedule_of(subject, position, causal_past(subject, performed, with_credit));
+    const auto deeper = with_credit ? DeeperFifos{} : deeper_fifos(subject, schedule);
+    if (auto found = fault_in(*subject.program, subject.stretch, schedule, deeper))
+      return std::move(*found);
+  }
   return Unknown{fmt::format(
       "semaphore {} may exceed its maximum, but no schedule was found in which it does", s.name)};
 }

@@ -6,6 +6,7 @@
 // value plus all posts stays within the maximum, or the largest value that known order allows does
 // (ir/counter_bounds.hpp). Conclusion: the token game meets no overflow and no misuse. FIFOs cannot
 // overflow: a push stays in a window that a reserve found free.
+// Credits of guaranteed FIFOs are not used: a deeper FIFO would let more posts through.
 //
 // The windows depend on one engine program only, so they are the same in every schedule. Z3 is
 // asked, for every semaphore whose posts alone exceed the maximum, for a reachable state in which

@@ -81,8 +81,9 @@ std::optional<std::string> uncovered(const Subject& subject) {
                          *t.owner);
   }
   for (const ir::Buffer& b : program.buffers) {
-    if (b.view && program.buffers[b.view->base.value()].kind == ir::BufferKind::fifo) {
-      return fmt::format("buffer {} is a view of a FIFO", b.name);
+    const bool fifo = b.kind == ir::BufferKind::fifo;
+    if (b.view && (fifo || program.buffers[b.view->base.value()].kind == ir::BufferKind::fifo)) {
+      return fmt::format("buffer {} shares its bytes with a FIFO", b.name);
     }
   }
   if (!spans_cover(program)) return "an op belongs to no section";

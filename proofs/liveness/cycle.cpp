@@ -182,7 +182,8 @@ StuckChain stuck_chain(const ir::TokenGame& game, const ir::PlayState& state) {
   const std::uint32_t programs = static_cast<std::uint32_t>(state.next.size());
   std::vector<std::int64_t> seen_at(programs, -1);
   std::uint32_t p = 0;
-  while (p < programs && game.finished(state, ir::ProgramId(p))) ++p;
+  const auto stuck = ir::blocked_for_ever(game, state);
+  while (p < programs && stuck[p] == 0) ++p;
   while (p < programs) {
     if (seen_at[p] >= 0) {
       out.circle = true;

@@ -144,6 +144,7 @@ class Potentials {
 
   /// Asks Z3 block by block; the potentials of a block lie above those of all earlier ones.
   smt::Answer solve() {
+    if (const auto answer = supplies()) return *answer;
     std::vector<std::vector<std::uint32_t>> members(blocks_);
     for (std::uint32_t h = 0; h < heads_.size(); ++h) {
       if (block_[h] != kNoBlock) members[block_[h]].push_back(h);
@@ -174,6 +175,22 @@ class Potentials {
   }
 
  private:
+  /// "Every test gets what it needs": demand at most supply, for the tests that have no place
+  /// because nothing supplies them. Nothing if there are none.
+  std::optional<smt::Answer> supplies() {
+    smt::Query query = session_.query(smt::Logic::linear);
+    bool any = false;
+    for (const ir::TestIssue& issue : subject_.net.issues) {
+      if (issue.kind != ir::TestIssue::Kind::starved) continue;
+      any = true;
+      query.require(query.at_most(query.constant(issue.demand), query.constant(issue.supply)));
+    }
+    if (!any) return std::nullopt;
+    const smt::Answer answer = session_.solve(query);
+    if (std::holds_alternative<smt::Satisfied>(answer)) return std::nullopt;
+    return answer;
+  }
+
   smt::Answer solve_block(const std::vector<std::uint32_t>& members,
                           const std::vector<Constraint>& inside, std::int64_t base) {
     smt::Query query = session_.query(smt::Logic::difference);
@@ -223,13 +240,8 @@ std::optional<Stuck> play_to_stuck(const Subject& subject, std::optional<std::ui
     stuck.play = ir::play_freely(game, seed);
     if (stuck.play.result.complete && !subject.persistent()) return std::nullopt;
     if (stuck.play.result.fault) return std::nullopt;
-    if (!subject.persistent()) return stuck;
-    bool all_blocked = true;
-    for (std::uint32_t p = 0; p < program.programs.size(); ++p) {
-      if (stuck.unrolled.length(ir::ProgramId(p)) == 0) continue;
-      all_blocked &= game.blocked(stuck.play.result.state, ir::ProgramId(p)).has_value();
-    }
-    if (all_blocked) return stuck;
+    const auto blocked = ir::blocked_for_ever(game, stuck.play.result.state);
+    if (std::find(blocked.begin(), blocked.end(), 1) != blocked.end()) return stuck;
   }
   return std::nullopt;
 }
@@ -287,7 +299,10 @@ Found prove(const Subject& subject, smt::Session& session) {
   if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) {
     found.search = Unknown{undecided->reason};
   } else if (std::holds_alternative<smt::Impossible>(answer)) {
-    if (auto counterexample = cycle_counterexample(subject)) {
+    auto counterexample = cycle_counterexample(subject);
+    if (!counterexample && !subject.net.exact()) {
+      found.search = outside_the_class(subject);
+    } else if (counterexample) {
       found.search = Refuted{std::move(*counterexample)};
     } else {
       found.search = Unknown{"a token-free cycle was found, but no play gets stuck in it"};

@@ -69,7 +69,9 @@ std::vector<Occupancy> occupancies(const ir::Program& program) {
   std::map<std::tuple<ir::Site, std::uint32_t, std::uint32_t>, std::vector<ir::BufferId>> by_place;
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     const ir::Buffer& buffer = program.buffers[b];
-    if (buffer.view) continue;
+    const bool unplaced =
+        buffer.kind == ir::BufferKind::fifo && buffer.depth == ir::Depth::guaranteed;
+    if (buffer.view || unplaced) continue;
     const auto add = [&](std::uint32_t p) {
       by_place[{buffer.site, buffer.space.value(), p}].emplace_back(b);
     };

@@ -9,7 +9,7 @@
 namespace spatialcert::proofs::memory {
 
 /// Buffers that live in one memory space of one site during one phase. Views are left out: they
-/// share by design.
+/// share by design. So are FIFOs of guaranteed depth, whose slots the platform places.
 struct Occupancy {
   ir::Site site;
   ir::SpaceId space;

@@ -21,7 +21,9 @@ Check check(const Subject& subject, const Witness& witness) {
     const auto reject = [&](Rejected::Reason reason) {
       return Rejected{reason, transition_text(*subject.program, subject.stretch, last)};
     };
-    if (witness.begin[i] > witness.begin[i + 1]) return reject(Rejected::Reason::wrong_size);
+    if (witness.begin[i] > witness.begin[i + 1] || witness.begin[i + 1] > witness.places.size()) {
+      return reject(Rejected::Reason::wrong_size);
+    }
     ir::TransitionId at = first;
     const auto reaches = [&](ir::TransitionId to) {
       return program[at.value()] == program[to.value()] && at <= to;

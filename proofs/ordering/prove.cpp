@@ -134,36 +134,8 @@ class Prover {
     }
     append_schedule(second, schedule_of(subject_, position_, both));
     c.schedules.push_back(std::move(second));
-    if (deeper) c.deeper = deeper_fifos(c.schedules.back());
+    if (deeper) c.deeper = deeper_fifos(subject_, c.schedules.back());
     return c;
-  }
-
-  /// The guaranteed FIFOs in which `schedule` reserves more than the declared pages, and by how
-  /// many.
-  [[nodiscard]] std::vector<std::pair<ir::BufferId, std::int64_t>> deeper_fifos(
-      const ir::Schedule& schedule) const {
-    const ir::Program& program = *subject_.program;
-    std::vector<std::int64_t> filled(program.buffers.size(), 0), most(program.buffers.size(), 0);
-    std::vector<std::uint32_t> next(subject_.stretch.begin);
-    for (const ir::ScheduleRun& run : schedule) {
-      for (std::uint32_t i = 0; i < run.steps; ++i) {
-        const ir::TransitionId t(next[run.program.value()]++);
-        const ir::Op& op = subject_.stretch.op_of(program, t);
-        if (op.code == ir::OpCode::push) filled[op.object] += op.count;
-        if (op.code == ir::OpCode::pop) filled[op.object] -= op.count;
-        if (op.code != ir::OpCode::reserve) continue;
-        most[op.object] = std::max(most[op.object], filled[op.object] + op.count);
-      }
-    }
-    std::vector<std::pair<ir::BufferId, std::int64_t>> out;
-    for (std::uint32_t f = 0; f < program.buffers.size(); ++f) {
-      const ir::Buffer& fifo = program.buffers[f];
-      const std::int64_t extra = most[f] - static_cast<std::int64_t>(fifo.pages);
-      if (fifo.kind == ir::BufferKind::fifo && fifo.depth == ir::Depth::guaranteed && extra > 0) {
-        out.emplace_back(ir::BufferId(f), extra);
-      }
-    }
-    return out;
   }
 
   const Subject& subject_;

@@ -79,7 +79,11 @@ std::optional<std::vector<std::int64_t>> factors(const ir::Stage& stage, std::si
 
 SymbolicRun::SymbolicRun(const Subject& subject, const std::vector<std::uint32_t>& position)
     : subject_(subject), contents_(subject.accesses.segments.size()) {
-  // One leaf per storage, then zero.
+  for (const ir::Postcondition& post : subject.program->postconditions) {
+    if (post.region.kind != ir::RegionKind::tensor) continue;
+    element_ = std::max(element_, ir::size_of(subject.program->tensors[post.region.object].dtype));
+  }
+  // One leaf per storage, then zero, then undefined.
   for (std::uint32_t s = 0; s < subject.accesses.storages.size(); ++s)
     add_node({NodeKind::input, s, 0, 0});
   const std::uint32_t zero = add_node({NodeKind::zero, 0, 0, 0});
@@ -180,18 +184,34 @@ std::vector<Piece> SymbolicRun::result(const ir::Stage& stage,
   }
   std::vector<Piece> out;
   std::uint64_t at = 0;
+  bool whole_elements = true;
   for (const std::uint64_t cut : cuts) {
     std::vector<Summand> parts;
     for (std::size_t o = 0; o < operands.size(); ++o) {
       std::vector<Piece> piece;
       slice(operands[o], at, cut, piece);
       SPATIALCERT_REQUIRE(piece.size() == 1, "cut at all ends of all operands");
+      whole_elements &= begins_an_element(piece[0].value);
       parts.push_back({piece[0].value, (*weights)[o]});
     }
+    whole_elements &= cut % element_ == 0;
     append(out, {cut - at, sum(std::move(parts))});
     at = cut;
   }
+  // A copy may move parts of elements; arithmetic on a part loses the carry into the rest.
+  if (stage.op != ir::OpKind::copy && !whole_elements) {
+    return {{length, {add_node({NodeKind::opaque, transition, 0, 0}), 0}}};
+  }
   return out;
+}
+
+/// Contents of buffers carry no type; of everything else the position tells.
+bool SymbolicRun::begins_an_element(ValueRef value) const {
+  const Node& n = nodes_[value.node];
+  const bool typed = n.kind == NodeKind::sum ||
+                     (n.kind == NodeKind::input &&
+                      subject_.accesses.storages[n.subject].kind == ir::Storage::Kind::tensor);
+  return !typed || value.offset % element_ == 0;
 }
 
 void SymbolicRun::perform(std::uint32_t transition, std::uint32_t first, std::uint32_t end) {

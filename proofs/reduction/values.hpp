@@ -78,6 +78,7 @@ class SymbolicRun {
   [[nodiscard]] std::uint64_t unit(std::uint32_t storage) const;  ///< bytes per location
 
  private:
+  [[nodiscard]] bool begins_an_element(ValueRef value) const;
   std::uint32_t add_node(Node node);
   std::uint32_t input(std::uint32_t storage);
   ValueRef sum(std::vector<Summand> summands);
@@ -88,6 +89,7 @@ class SymbolicRun {
                             std::uint32_t transition, std::uint64_t length);
 
   const Subject& subject_;
+  std::uint64_t element_ = 1;  // bytes of the largest element that a postcondition speaks of
   std::vector<Node> nodes_;
   std::vector<Summand> summands_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> sums_;  // hash of summands -> node

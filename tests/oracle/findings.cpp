@@ -259,7 +259,9 @@ class Examination {
     if (!played.result.complete) return;
     const Contents contents = contents_after(games_[0], model_, played.schedule);
     for (std::uint32_t i = 0; i < program_.postconditions.size(); ++i) {
-      if (!holds(program_.postconditions[i], model_, contents)) found_.wrong_results.insert(i);
+      const Outcome result = outcome(program_.postconditions[i], model_, contents);
+      if (result == Outcome::wrong) found_.wrong_results.insert(i);
+      found_.unknown_result |= result == Outcome::unknown;
     }
   }
 
@@ -314,6 +316,7 @@ std::string Findings::text() const {
   for (const Race& race : races) out += ", race " + name(race.first) + "/" + name(race.second);
   for (const auto& read : undefined_reads) out += ", undefined " + name(read);
   for (const auto& read : wrong_producers) out += ", wrong producer " + name(read);
+  add(unknown_result, "unknown result");
   for (const auto result : wrong_results) out += fmt::format(", wrong result {}", result);
   return out;
 }

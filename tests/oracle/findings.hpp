@@ -47,6 +47,8 @@ struct Findings {
   /// Postconditions that do not hold at the end of one schedule; empty unless that schedule decides
   /// all.
   std::set<std::uint32_t> wrong_results;
+  bool unknown_result =
+      false;  ///< an output is no sum of initial contents: neither right nor wrong
 
   [[nodiscard]] bool fails() const {
     return stuck || unbalanced || overflow || misuse || leftover || layout || !races.empty() ||

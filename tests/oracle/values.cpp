@@ -93,22 +93,25 @@ Contents contents_after(const ir::TokenGame& game, const MemoryModel& model,
   return contents;
 }
 
-bool holds(const ir::Postcondition& postcondition, MemoryModel& model, const Contents& contents) {
+Outcome outcome(const ir::Postcondition& postcondition, MemoryModel& model,
+                const Contents& contents) {
   const auto region = model.locate(postcondition.region);
   std::vector<SymbolicValue> expected(region.size(), SymbolicValue{true, {}});
   for (const ir::Region& term : postcondition.terms) {
     const auto source = model.locate(term);
-    if (source.size() != region.size()) return false;
+    if (source.size() != region.size()) return Outcome::wrong;
     for (std::size_t i = 0; i < region.size(); ++i) add_to(expected[i], atom(model, source[i]), 1);
   }
+  bool all_known = true;
   for (std::size_t i = 0; i < region.size(); ++i) {
     // A location that the program never touches is numbered only now, and holds its initial
     // content.
     const SymbolicValue found =
         region[i] < contents.size() ? contents[region[i]] : atom(model, region[i]);
-    if (!found.known || !(found == expected[i])) return false;
+    all_known &= found.known && expected[i].known;
+    if (found.known && expected[i].known && !(found == expected[i])) return Outcome::wrong;
   }
-  return true;
+  return all_known ? Outcome::right : Outcome::unknown;
 }
 
 }  // namespace spatialcert::tests

@@ -28,8 +28,10 @@ using Contents = std::vector<SymbolicValue>;
 /// Contents after `schedule`, which must be playable.
 [[nodiscard]] Contents contents_after(const ir::TokenGame& game, const MemoryModel& model,
                                       const ir::Schedule& schedule);
-/// Does every location of the postcondition's region hold the sum of its terms?
-[[nodiscard]] bool holds(const ir::Postcondition& postcondition, MemoryModel& model,
-                         const Contents& contents);
+enum class Outcome : std::uint8_t { right, wrong, unknown };
+/// Does every location of the postcondition's region hold the sum of its terms? Unknown if all that
+/// are known do.
+[[nodiscard]] Outcome outcome(const ir::Postcondition& postcondition, MemoryModel& model,
+                              const Contents& contents);
 
 }  // namespace spatialcert::tests

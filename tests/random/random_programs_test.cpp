@@ -97,7 +97,7 @@ bool contradicts(Rule rule, const Findings& f) {
     case Rule::memory:
       return f.layout;
     case Rule::reduction:
-      return !f.layout && !f.wrong_results.empty();
+      return !f.layout && (f.unknown_result || !f.wrong_results.empty());
     case Rule::coverage:
       return false;
   }
@@ -196,7 +196,7 @@ struct Tally {
         break;
       default:
         ++undecided;
-        if (j.findings.complete && j.findings.in_class) {
+        if (j.findings.complete && j.findings.in_class && !j.findings.unknown_result) {
           ++undecided_in_class;
           ++why_undecided[fmt::format("in class, {}: {}", j.findings.fails() ? "failing" : "right",
                                       j.report.reason)];
