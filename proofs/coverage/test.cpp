@@ -57,7 +57,7 @@ TEST_CASE("coverage: what needs a rule that does not exist is named") {
   leaves_uncovered(owned, "shard");
   fifo.fifo("q", 1).buffer("v", R"("view": {"of": "q"})").engine("load", {"reserve q", "push q"});
   fifo.engine("store", {"front q", "pop q"});
-  leaves_uncovered(fifo, "view of a FIFO");
+  leaves_uncovered(fifo, "shares its bytes with a FIFO");
   far.fifo("q", 2, R"("page_bytes": 2305843009213693952, "address": 0)");
   far.engine("load", {"repeat 8", "reserve q", "run load > q", "push q", "end"});
   far.engine("store", {"repeat 8", "front q", "pop q", "end"});

@@ -226,15 +226,17 @@ class Examination {
     }
   }
 
-  /// A FIFO of guaranteed depth takes up at least its declared pages.
+  /// The slots of a FIFO of guaranteed depth have no address.
   void layout() {
     const auto& buffers = program_.buffers;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const ir::Buffer& a = buffers[i];
+      if (a.depth == ir::Depth::guaranteed) continue;
       const ir::MemorySpace& space = program_.target.spaces[a.space.value()];
       found_.layout |= a.address % space.alignment != 0 || a.address + a.bytes() > space.bytes;
       for (std::size_t j = 0; j < i; ++j) {
         const ir::Buffer& b = buffers[j];
+        if (b.depth == ir::Depth::guaranteed) continue;
         if (a.view || b.view || a.site != b.site || a.space != b.space) continue;
         found_.layout |= a.address < b.address + b.bytes() && b.address < a.address + a.bytes();
       }

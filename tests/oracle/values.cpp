@@ -5,8 +5,11 @@
 namespace spatialcert::tests {
 namespace {
 
+const SymbolicValue kOpaque{false, true, {}};
+
 void add_to(SymbolicValue& sum, const SymbolicValue& value, std::int64_t factor) {
   sum.known &= value.known;
+  sum.opaque |= value.opaque;
   for (const auto& [atom, coefficient] : value.terms) {
     if ((sum.terms[atom] += factor * coefficient) == 0) sum.terms.erase(atom);
   }
@@ -17,34 +20,34 @@ SymbolicValue atom(const MemoryModel& model, std::uint32_t location) {
     case ir::Init::undefined:
       return {};
     case ir::Init::zero:
-      return {true, {}};
+      return {true, false, {}};
     case ir::Init::external:
-      return {true, {{location, 1}}};
+      return {true, false, {{location, 1}}};
   }
   ir::require_failed("init", "enumerator out of range", __FILE__, __LINE__);
 }
 
 /// The function that `op` computes of its operands, for one location.
 SymbolicValue result_of(ir::OpKind op, const std::vector<const SymbolicValue*>& operands) {
-  SymbolicValue out{true, {}};
+  SymbolicValue out{true, false, {}};
   switch (op) {
     case ir::OpKind::copy:
     case ir::OpKind::neg:
-      if (operands.size() != 1) return {};
+      if (operands.size() != 1) return kOpaque;
       add_to(out, *operands[0], op == ir::OpKind::neg ? -1 : 1);
       break;
     case ir::OpKind::add:
       for (const SymbolicValue* operand : operands) add_to(out, *operand, 1);
       break;
     case ir::OpKind::sub:
-      if (operands.size() != 2) return {};
+      if (operands.size() != 2) return kOpaque;
       add_to(out, *operands[0], 1);
       add_to(out, *operands[1], -1);
       break;
     default:
-      return {};
+      return kOpaque;
   }
-  return out.known ? out : SymbolicValue{};
+  return out.known ? out : SymbolicValue{false, out.opaque, {}};
 }
 
 void perform(ir::OpKind op, const Footprint& footprint, Contents& contents) {
@@ -62,7 +65,7 @@ void perform(ir::OpKind op, const Footprint& footprint, Contents& contents) {
       for (const Touch* read : reads) {
         if (fits) operands.push_back(&contents[read->place[i]]);
       }
-      results.emplace_back(touch.place[i], fits ? result_of(op, operands) : SymbolicValue{});
+      results.emplace_back(touch.place[i], fits ? result_of(op, operands) : kOpaque);
     }
   }
   for (auto& [location, value] : results) contents[location] = std::move(value);
@@ -96,7 +99,7 @@ Contents contents_after(const ir::TokenGame& game, const MemoryModel& model,
 Outcome outcome(const ir::Postcondition& postcondition, MemoryModel& model,
                 const Contents& contents) {
   const auto region = model.locate(postcondition.region);
-  std::vector<SymbolicValue> expected(region.size(), SymbolicValue{true, {}});
+  std::vector<SymbolicValue> expected(region.size(), SymbolicValue{true, false, {}});
   for (const ir::Region& term : postcondition.terms) {
     const auto source = model.locate(term);
     if (source.size() != region.size()) return Outcome::wrong;
@@ -108,8 +111,11 @@ Outcome outcome(const ir::Postcondition& postcondition, MemoryModel& model,
     // content.
     const SymbolicValue found =
         region[i] < contents.size() ? contents[region[i]] : atom(model, region[i]);
-    all_known &= found.known && expected[i].known;
-    if (found.known && expected[i].known && !(found == expected[i])) return Outcome::wrong;
+    if (found.opaque) {
+      all_known = false;
+    } else if (!found.known || !(found == expected[i])) {
+      return Outcome::wrong;
+    }
   }
   return all_known ? Outcome::right : Outcome::unknown;
 }

@@ -17,6 +17,7 @@ namespace spatialcert::tests {
 
 struct SymbolicValue {
   bool known = false;
+  bool opaque = false;  ///< not known because of what computed it, rather than never written
   std::map<std::uint32_t, std::int64_t> terms;  ///< location -> coefficient, never 0
   friend bool operator==(const SymbolicValue&, const SymbolicValue&) = default;
 };
@@ -29,6 +30,7 @@ using Contents = std::vector<SymbolicValue>;
 [[nodiscard]] Contents contents_after(const ir::TokenGame& game, const MemoryModel& model,
                                       const ir::Schedule& schedule);
 enum class Outcome : std::uint8_t { right, wrong, unknown };
+/// A location that was never written is wrong; an opaque one unknown.
 /// Does every location of the postcondition's region hold the sum of its terms? Unknown if all that
 /// are known do.
 [[nodiscard]] Outcome outcome(const ir::Postcondition& postcondition, MemoryModel& model,

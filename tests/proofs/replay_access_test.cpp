@@ -190,7 +190,7 @@ TEST_CASE("replay: reads beyond the limit of the analysis") {
   Fixture f(d);
   Counterexample c;
   c.accesses = {{f.at(1, 1), 1}};
-  c.range = LocationRange{};
+  c.range = LocationRange{{}, 0, 1};
   c.schedules.resize(1);
   c.kind = Kind::undefined_read;
   says(f, c, "exceed the limit");
