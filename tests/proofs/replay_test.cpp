@@ -93,7 +93,7 @@ TEST_CASE("replay: a program that finishes is not stuck") {
   endless.persistent().semaphore("s").semaphore("t");
   endless.engine("load", {"post s"})
       .engine("store", {"wait s", "wait t"})
-      .engine("more", {"post t"});
+      .engine("compute", {"post t"});
   says(endless.program(), of_kind(Kind::starved, {{engine(0), 1}, {engine(1), 1}}),
        "may still be released");
   Draft starved("starved beside one that goes on");
