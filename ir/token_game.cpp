@@ -244,6 +244,33 @@ std::vector<char> blocked_for_ever(const TokenGame& game, const PlayState& state
   return stuck;
 }
 
+std::optional<ProgramId> starved_by_balance(const TokenGame& game, const PlayState& state) {
+  const Program& program = game.program();
+  if (program.execution != Execution::persistent) return std::nullopt;
+  std::vector<std::int64_t> gain(game.counters().size(), 0);
+  bool overflow = false;
+  const auto add = [&](CounterId counter, std::int64_t delta) {
+    std::int64_t& sum = gain[counter.value()];
+    overflow |= __builtin_add_overflow(sum, delta, &sum);
+  };
+  for (std::uint32_t t = 0; t < game.unrolled().transitions(); ++t) {
+    const Op& op = game.unrolled().op_of(program, TransitionId(t));
+    if (const auto raised = grown_by(game, op)) add(*raised, op.count);
+    if (op.code == OpCode::wait) add(game.counters().of(SemaphoreId(op.object)), -op.count);
+    if (op.code == OpCode::push) add(game.counters().free(BufferId(op.object)), -op.count);
+    if (op.code == OpCode::pop) add(game.counters().filled(BufferId(op.object)), -op.count);
+  }
+  if (overflow) return std::nullopt;
+  std::optional<ProgramId> starved;
+  for (std::uint32_t p = 0; p < program.programs.size(); ++p) {
+    const ProgramId id(p);
+    if (game.can_step(state, id)) return std::nullopt;
+    const auto test = game.blocked(state, id);
+    if (!starved && test && gain[test->counter.value()] < 0) starved = id;
+  }
+  return starved;
+}
+
 FreePlay play_freely(const TokenGame& game, std::optional<std::uint64_t> seed) {
   FreePlay out;
   PlayState& state = out.result.state;

@@ -108,6 +108,12 @@ struct PlayResult {
 /// so it has not finished.
 [[nodiscard]] std::vector<char> blocked_for_ever(const TokenGame& game, const PlayState& state);
 
+/// Persistent programs: the first engine program that is blocked on a counter from which every
+/// iteration takes more than all of them give, in a state in which nobody can step. It falls
+/// further behind with every iteration.
+[[nodiscard]] std::optional<ProgramId> starved_by_balance(const TokenGame& game,
+                                                          const PlayState& state);
+
 /// Plays until nobody can step (or a fault), recording the schedule. Round robin, each program as
 /// far as it goes, if `seed` is empty; otherwise single steps of programs drawn from a generator
 /// with that seed.

@@ -62,7 +62,9 @@ class Replayer {
     if (auto bad = schedules(1)) return *bad;
     const ir::PlayResult r = ir::play(game_, c_.schedules[0]);
     if (!r.complete) return no(fmt::format("the schedule stops after {} steps", r.steps));
-    const auto stuck_programs = ir::blocked_for_ever(game_, r.state);
+    auto stuck_programs = ir::blocked_for_ever(game_, r.state);
+    if (const auto starved = ir::starved_by_balance(game_, r.state))
+      stuck_programs[starved->value()] = 1;
     if (std::find(stuck_programs.begin(), stuck_programs.end(), 1) == stuck_programs.end()) {
       return no("every blocked engine program may still be released");
     }

@@ -151,7 +151,8 @@ Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& 
     }
     return Unknown{issue_text(subject, subject.net.issues.front())};
   }
-  if (position.empty()) return Unknown{"the net has a token-free cycle"};
+  if (position.size() != subject.stretch.transitions())
+    return Unknown{"the net has a token-free cycle"};
   if (const auto misuse = window_misuse(subject)) {
     if (auto found = fault_at(subject, position, misuse->transition))
       return Refuted{std::move(*found)};

@@ -229,19 +229,22 @@ class Potentials {
 struct Stuck {
   ir::Unrolled unrolled;
   ir::FreePlay play;
+  std::optional<ir::ProgramId> starved;  ///< by the balance of a persistent program; else for ever
 };
 std::optional<Stuck> play_to_stuck(const Subject& subject, std::optional<std::uint64_t> seed) {
   const ir::Program& program = *subject.program;
   for (std::uint32_t iterations = 1; iterations <= 4096; iterations *= 4) {
     auto unrolled = ir::unroll(program, iterations, 4'000'000);
     if (!std::holds_alternative<ir::Unrolled>(unrolled)) return std::nullopt;
-    Stuck stuck{std::move(std::get<ir::Unrolled>(unrolled)), {}};
+    Stuck stuck{std::move(std::get<ir::Unrolled>(unrolled)), {}, {}};
     const ir::TokenGame game(program, stuck.unrolled);
     stuck.play = ir::play_freely(game, seed);
     if (stuck.play.result.complete && !subject.persistent()) return std::nullopt;
     if (stuck.play.result.fault) return std::nullopt;
     const auto blocked = ir::blocked_for_ever(game, stuck.play.result.state);
     if (std::find(blocked.begin(), blocked.end(), 1) != blocked.end()) return stuck;
+    stuck.starved = ir::starved_by_balance(game, stuck.play.result.state);
+    if (stuck.starved) return stuck;
   }
   return std::nullopt;
 }
@@ -249,7 +252,18 @@ std::optional<Stuck> play_to_stuck(const Subject& subject, std::optional<std::ui
 Counterexample stuck_counterexample(const Subject& subject, Stuck stuck) {
   const ir::TokenGame game(*subject.program, stuck.unrolled);
   Counterexample c;
-  const StuckChain chain = stuck_chain(game, stuck.play.result.state);
+  StuckChain chain;
+  if (stuck.starved) {
+    const ir::PlayState& state = stuck.play.result.state;
+    const auto test = game.blocked(state, *stuck.starved);
+    chain.links = {{ir::TransitionId(state.next[stuck.starved->value()]),
+                    test->counter,
+                    test->need,
+                    test->have,
+                    {}}};
+  } else {
+    chain = stuck_chain(game, stuck.play.result.state);
+  }
   c.kind = chain.circle ? Kind::cycle : Kind::starved;
   c.iterations = stuck.unrolled.iterations;
   c.chain = chain.links;
