@@ -88,10 +88,10 @@ class Adjacency {
   };
   /// Indices into the place vector of the places that end at (begin at) `t`.
   [[nodiscard]] Range into(std::uint32_t t) const {
-    return {&in_[in_begin_[t]], &in_[in_begin_[t + 1]]};
+    return {in_.data() + in_begin_[t], in_.data() + in_begin_[t + 1]};
   }
   [[nodiscard]] Range out_of(std::uint32_t t) const {
-    return {&out_[out_begin_[t]], &out_[out_begin_[t + 1]]};
+    return {out_.data() + out_begin_[t], out_.data() + out_begin_[t + 1]};
   }
 
  private:

@@ -4,7 +4,7 @@
 
 #include "proofs/counterexample.hpp"
 #include "proofs/issues.hpp"
-#include "proofs/memory/layout.hpp"
+#include "proofs/memory/recompute.hpp"
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/values.hpp"
 
@@ -347,39 +347,6 @@ class Replayer {
   ir::TokenGame game_;
 };
 
-/// Static kinds are recomputed from the layout.
-ReplayResult recompute(const ir::Program& program, const Counterexample& c) {
-  const std::size_t wanted = c.kind == Kind::overlap ? 2 : 1;
-  if (c.buffers.size() != wanted) return no(fmt::format("{} buffers are needed", wanted));
-  for (const ir::BufferId b : c.buffers) {
-    if (!b.valid() || b.value() >= program.buffers.size()) return no("no such buffer");
-  }
-  const ir::Buffer& first = program.buffers[c.buffers[0].value()];
-  const ir::MemorySpace& space = program.target.spaces[first.space.value()];
-  if (c.kind == Kind::out_of_memory) {
-    return first.address > space.bytes || first.bytes() > space.bytes - first.address
-               ? ReplayResult(Reproduced{})
-               : no("the buffer fits");
-  }
-  if (c.kind == Kind::misaligned) {
-    return first.address % space.alignment != 0 ? ReplayResult(Reproduced{})
-                                                : no("the buffer is aligned");
-  }
-  for (const memory::Occupancy& o : memory::occupancies(program)) {
-    const auto lives = [&](ir::BufferId b) {
-      return std::find(o.buffers.begin(), o.buffers.end(), b) != o.buffers.end();
-    };
-    if (c.buffers[0] == c.buffers[1] || !lives(c.buffers[0]) || !lives(c.buffers[1])) continue;
-    const auto holds = [&](ir::BufferId id) {
-      const ir::Buffer& b = program.buffers[id.value()];
-      const auto byte = static_cast<std::uint64_t>(c.value);
-      return b.address <= byte && byte - b.address < b.bytes();
-    };
-    if (holds(c.buffers[0]) && holds(c.buffers[1])) return Reproduced{};
-  }
-  return no("the buffers do not share that byte at the same time");
-}
-
 }  // namespace
 
 ReplayResult replay(const ir::Program& program, const Counterexample& counterexample) {
@@ -387,7 +354,7 @@ ReplayResult replay(const ir::Program& program, const Counterexample& counterexa
     case Kind::overlap:
     case Kind::out_of_memory:
     case Kind::misaligned:
-      return recompute(program, counterexample);
+      return memory::recompute(program, counterexample);
     case Kind::uncovered:
     case Kind::wrong_order:
       return no("this kind cannot be replayed");
