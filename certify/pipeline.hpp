@@ -47,7 +47,7 @@ struct ProgramReport {
   double seconds = 0;       ///< without reading
   std::vector<RuleReport> rules;   ///< in the order of proofs::all_rules(), requested ones only
   std::vector<std::string> notes;  ///< e.g. that the result was not specified
-  bool partial = false;            ///< only some rules were asked for: never certified
+  bool partial = false;            ///< rules were asked for by name: never certified
 };
 
 struct Options {
