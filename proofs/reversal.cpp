@@ -8,7 +8,7 @@
 namespace spatialcert::proofs {
 namespace {
 
-constexpr std::size_t kPairsPerQuery = 400;
+constexpr std::size_t kPairsPerQuery = 100;
 
 std::vector<std::uint32_t> programs_at(const Subject& subject, const ir::Site& site) {
   std::vector<std::uint32_t> programs;
