@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "ir/require.hpp"
 
@@ -79,13 +80,20 @@ std::optional<std::string> refute_reversals(const Subject& subject,
     std::vector<std::uint32_t> programs;
     if (key.first == Reach::site) programs = programs_at(subject, key.second);
     if (key.first == Reach::anywhere) programs = all_programs(subject);
+    // Direct pairs by engine program, so that a group speaks of few programs; the others by
+    // position, so that it speaks of a short stretch of them.
+    const bool direct = key.first == Reach::direct;
     std::sort(members.begin(), members.end(), [&](const OrderedPair& x, const OrderedPair& y) {
-      return std::pair(position[x.first], position[x.last]) <
-             std::pair(position[y.first], position[y.last]);
+      const auto order = [&](const OrderedPair& p) {
+        return std::tuple(direct ? subject.stretch.program[p.first] : 0,
+                          direct ? subject.stretch.program[p.last] : 0, position[p.first],
+                          position[p.last]);
+      };
+      return order(x) < order(y);
     });
     for (std::size_t at = 0; at < members.size(); at += kPairsPerQuery) {
       const std::size_t count = std::min(kPairsPerQuery, members.size() - at);
-      if (key.first == Reach::direct) programs = programs_of(subject, &members[at], count);
+      if (direct) programs = programs_of(subject, &members[at], count);
       const smt::Answer answer =
           ask_reversal(subject, position, session, programs, &members[at], count);
       if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return undecided->reason;
