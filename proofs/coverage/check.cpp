@@ -75,6 +75,7 @@ std::optional<std::string> uncovered(const Subject& subject) {
                        program.sections.size());
   }
   if (!program.boundaries.empty()) return "boundaries need the rules boundary and isolation";
+  if (!program.links.empty()) return "declared links need the rules boundary and isolation";
   for (const ir::Tensor& t : program.tensors) {
     if (t.owner)
       return fmt::format("tensor {} is owned by chip {}, which needs the rule shard", t.name,

@@ -66,6 +66,11 @@ TEST_CASE("coverage: what needs a rule that does not exist is named") {
       .member("boundaries", R"([{"after": "all", "closed": true}])")
       .engine("load", {"post s", "wait s"});
   leaves_uncovered(closed, "boundary");
+  Draft linked("linked");
+  linked.semaphore("s")
+      .member("links", R"([{"semaphore": "s"}])")
+      .engine("load", {"post s", "wait s"});
+  leaves_uncovered(linked, "declared links");
   Draft two("two sections");
   two.semaphore("s")
       .stage("load", "copy", R"("section": "first")")
