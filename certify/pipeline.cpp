@@ -84,11 +84,12 @@ class Application {
       return result;
     }
     if (options_.on_progress && wanted(rule)) options_.on_progress(proofs::to_string(rule));
-    smt::Session session;
-    session.limits.resource = options_.rlimit;
+    session_.limits.resource = options_.rlimit;
+    session_.queries = session_.resource = 0;
+    session_.on_query = nullptr;
     if (options_.on_query && wanted(rule)) {
-      session.on_query = [&](const std::string& smt2) {
-        options_.on_query(proofs::to_string(rule), session.queries, smt2);
+      session_.on_query = [&](const std::string& smt2) {
+        options_.on_query(proofs::to_string(rule), session_.queries, smt2);
       };
     }
     const auto start = Clock::now();
@@ -96,11 +97,11 @@ class Application {
       result.verdict = Verdict::not_evaluated;
       result.detail = std::move(*reason);
     } else {
-      evaluate(rule, session, result);
+      evaluate(rule, session_, result);
     }
     result.seconds = seconds_since(start);
-    result.queries = session.queries;
-    result.resource = session.resource;
+    result.queries = session_.queries;
+    result.resource = session_.resource;
     return result;
   }
 
@@ -240,6 +241,7 @@ class Application {
   std::optional<std::vector<std::uint32_t>> position_;
   std::vector<proofs::ordering::ExaminedPair> examined_;
   std::array<Verdict, 8> verdict_;
+  smt::Session session_;
 };
 
 /// The program's verdict from its rules': refuted before undecided before certified.

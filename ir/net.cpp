@@ -130,7 +130,7 @@ class Builder {
     } else if (demand > supply) {
       return starve(event, id, demand, supply);
     }
-    if (iterations_later > 0) {
+    if (iterations_later > kMostAhead) {
       net_.issues.push_back(
           {TestIssue::Kind::later_iteration, event.transition, id, demand, supply});
       return;
@@ -205,7 +205,8 @@ Adjacency::Adjacency(std::uint32_t transitions, const std::vector<Place>& places
   }
 }
 
-std::vector<Place> expand_places(const Net& net, const Unrolled& one, const Unrolled& many) {
+std::vector<Place> expand_places(const Net& net, const Unrolled& one, const Unrolled& many,
+                                 std::vector<TransitionId>* beyond) {
   std::vector<Place> out;
   out.reserve(net.places.size() * many.iterations);
   const auto at = [&](TransitionId t, std::uint32_t iteration) {
@@ -215,12 +216,28 @@ std::vector<Place> expand_places(const Net& net, const Unrolled& one, const Unro
   };
   for (std::uint32_t i = 0; i < many.iterations; ++i) {
     for (const Place& place : net.places) {
-      if (place.tokens < 0 || static_cast<std::uint32_t>(place.tokens) > i) continue;
-      out.push_back({at(place.from, i - static_cast<std::uint32_t>(place.tokens)), at(place.to, i),
-                     0, place.counter, place.credit});
+      const std::int64_t from = std::int64_t{i} - place.tokens;
+      if (from < 0) continue;
+      if (from >= many.iterations) {
+        if (beyond != nullptr) beyond->push_back(at(place.to, i));
+        continue;
+      }
+      out.push_back({at(place.from, static_cast<std::uint32_t>(from)), at(place.to, i), 0,
+                     place.counter, place.credit});
     }
   }
   return out;
+}
+
+std::uint32_t iterations_back(const Net& net, const Unrolled& one) {
+  std::vector<std::int32_t> least(one.begin.size() - 1, 0);
+  for (const Place& place : net.places) {
+    std::int32_t& tokens = least[one.program[place.to.value()]];
+    tokens = std::min(tokens, place.tokens);
+  }
+  std::int64_t back = 0;
+  for (const std::int32_t tokens : least) back -= tokens;
+  return static_cast<std::uint32_t>(back);
 }
 
 }  // namespace spatialcert::ir

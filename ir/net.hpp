@@ -34,10 +34,15 @@ namespace spatialcert::ir {
 struct Place {
   TransitionId from;
   TransitionId to;
-  std::int32_t tokens = 0;  ///< iteration distance; 0 in a `once` program
+  /// Iteration distance; 0 in a `once` program. Negative where an iteration needs what a later one
+  /// of another engine program supplies (a window that slides over the wrap-around).
+  std::int32_t tokens = 0;
   CounterId counter;
   bool credit = false;  ///< pop -> reserve of a guaranteed FIFO: only for liveness and bounds
 };
+
+/// The most negative tokens of a place, negated.
+inline constexpr std::int32_t kMostAhead = 4;
 
 /// What keeps a test out of the class, or proves that it never holds.
 struct TestIssue {
@@ -46,8 +51,8 @@ struct TestIssue {
     inexact,          ///< its places do not guarantee that it holds (competing waiters, a choice)
     unbalanced,       ///< persistent: the counter gains or loses in every iteration (`transition`
                       ///< invalid)
-    later_iteration,  ///< persistent: it needs supply of a later iteration of another engine
-                      ///< program
+    later_iteration,  ///< persistent: it needs supply of an iteration of another engine program
+                      ///< that is more than kMostAhead later
     limit             ///< analysing it would exceed the work limit
   };
   Kind kind = Kind::inexact;
@@ -99,8 +104,15 @@ class Adjacency {
 };
 
 /// The places of `iterations` consecutive iterations of a persistent program, from the start: all
-/// with tokens 0, over the transitions of `unroll(program, iterations)`.
+/// with tokens 0, over the transitions of `unroll(program, iterations)`. Places from iterations
+/// after the last are left out; the tests that they lead to, which cannot hold before the programs
+/// go on, are added to `beyond` (if not null).
 [[nodiscard]] std::vector<Place> expand_places(const Net& net, const Unrolled& one,
-                                               const Unrolled& many);
+                                               const Unrolled& many,
+                                               std::vector<TransitionId>* beyond = nullptr);
+
+/// How many iterations a path in the net can lead back in all: the sum, over the engine programs,
+/// of the most negative tokens of the places that lead into one. 0 in most programs.
+[[nodiscard]] std::uint32_t iterations_back(const Net& net, const Unrolled& one);
 
 }  // namespace spatialcert::ir

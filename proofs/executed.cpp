@@ -8,16 +8,41 @@ namespace spatialcert::proofs {
 
 namespace {
 
+/// Is a transition of the stretch one that a scope speaks of?
+class Inside {
+ public:
+  Inside(const Subject& subject, const Scope& scope)
+      : program_(subject.stretch.program),
+        scope_(scope),
+        in_scope_(subject.program->programs.size(), 0) {
+    for (const std::uint32_t p : scope.programs) in_scope_[p] = 1;
+  }
+  bool operator()(ir::TransitionId t) const {
+    if (in_scope_[program_[t.value()]] == 0) return false;
+    if (scope_.position == nullptr) return true;
+    const std::uint32_t at = (*scope_.position)[t.value()];
+    return scope_.low <= at && at <= scope_.high;
+  }
+
+ private:
+  const std::vector<std::uint32_t>& program_;
+  const Scope& scope_;
+  std::vector<char> in_scope_;
+};
+
+std::vector<std::uint32_t> beyond_in(const Subject& subject, const Scope& scope) {
+  std::vector<std::uint32_t> out;
+  if (subject.beyond.empty()) return out;
+  const Inside inside(subject, scope);
+  for (const ir::TransitionId t : subject.beyond) {
+    if (inside(t)) out.push_back(t.value());
+  }
+  return out;
+}
+
 std::vector<std::uint32_t> places_in(const Subject& subject, const Scope& scope) {
   const ir::Unrolled& u = subject.stretch;
-  std::vector<char> in_scope(subject.program->programs.size(), 0);
-  for (const std::uint32_t p : scope.programs) in_scope[p] = 1;
-  const auto inside = [&](ir::TransitionId t) {
-    if (in_scope[u.program[t.value()]] == 0) return false;
-    if (scope.position == nullptr) return true;
-    const std::uint32_t at = (*scope.position)[t.value()];
-    return scope.low <= at && at <= scope.high;
-  };
+  const Inside inside(subject, scope);
   std::vector<std::uint32_t> places;
   const auto add = [&](std::uint32_t i) {
     const ir::Place& place = subject.places[i];
@@ -40,7 +65,9 @@ Executed::Executed(const Subject& subject, smt::Query& query, const Scope& scope
                    const std::vector<std::uint32_t>& asked) {
   const ir::Unrolled& u = subject.stretch;
   const auto places = places_in(subject, scope);
+  const auto never = beyond_in(subject, scope);
   std::vector<std::uint32_t> relevant = asked;
+  relevant.insert(relevant.end(), never.begin(), never.end());
   for (const std::uint32_t i : places) {
     relevant.push_back(subject.places[i].from.value());
     relevant.push_back(subject.places[i].to.value());
@@ -59,6 +86,7 @@ Executed::Executed(const Subject& subject, smt::Query& query, const Scope& scope
     query.require(query.implies(variable_.at(subject.places[i].to.value()),
                                 variable_.at(subject.places[i].from.value())));
   }
+  for (const std::uint32_t t : never) query.require(query.negation(variable_.at(t)));
 }
 
 }  // namespace spatialcert::proofs

@@ -9,10 +9,12 @@ std::variant<Subject, Untranslatable> make_subject(const ir::Program& program) {
   if (const auto* limit = std::get_if<ir::UnrollLimit>(&one)) return Untranslatable{*limit};
   s.one = std::move(std::get<ir::Unrolled>(one));
   s.net = ir::build_net(program, s.one);
-  auto stretch = ir::unroll(program, s.persistent() ? kPersistentIterations : 1);
+  const std::uint32_t back = ir::iterations_back(s.net, s.one);
+  if (s.persistent()) s.judged = kPersistentIterations + back;
+  auto stretch = ir::unroll(program, s.judged + back);
   if (const auto* limit = std::get_if<ir::UnrollLimit>(&stretch)) return Untranslatable{*limit};
   s.stretch = std::move(std::get<ir::Unrolled>(stretch));
-  s.places = ir::expand_places(s.net, s.one, s.stretch);
+  s.places = ir::expand_places(s.net, s.one, s.stretch, &s.beyond);
   s.order = ir::Adjacency(s.stretch.transitions(), s.places, false);
   s.accesses = ir::resolve_accesses(program, s.stretch);
   return s;

@@ -18,16 +18,24 @@ namespace spatialcert::proofs {
 
 /// Iterations of a persistent program that the finite rules look at: two neighbours and a first
 /// one, which alone sees initial contents.
+///
+/// Where a path of the net can lead back by m iterations (see ir::iterations_back), an op can come
+/// before one of m iterations earlier. So accesses are put in order over m more iterations
+/// (`Subject::judged`): then those of every later distance are ordered by program order, because no
+/// path leads back further. And the places cover m more than that, because a path between two
+/// judged ops can pass through the m iterations after them, but no later ones.
 inline constexpr std::uint32_t kPersistentIterations = 3;
 
 struct Subject {
   const ir::Program* program = nullptr;
   ir::Unrolled one;  ///< one iteration: the transitions of `net`
   ir::Net net;
-  /// The finite stretch that order and contents are judged on: one iteration of a `once` program,
-  /// kPersistentIterations of a persistent one.
+  /// The finite stretch that the rules look at: one iteration of a `once` program, judged + m of a
+  /// persistent one.
   ir::Unrolled stretch;
+  std::uint32_t judged = 1;  ///< the first iterations of the stretch, whose accesses are ordered
   std::vector<ir::Place> places;  ///< of the stretch, tokens 0
+  std::vector<ir::TransitionId> beyond;  ///< tests that need what comes after the stretch
   ir::Adjacency order;            ///< without the credits of guaranteed FIFOs
   ir::AccessMap accesses;         ///< of the stretch
 

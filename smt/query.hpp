@@ -3,7 +3,8 @@
 // The only door to the solver. `sat`, `unsat` and `unknown` do not leave this folder: a query is
 // *satisfied* (and then terms have values), *impossible*, or *undecided* with a reason; exceptions
 // and exhausted limits are undecided. Fixed seed, resource limit instead of a clock, one context
-// per query. Every query can be printed as SMT-LIB 2 before it is asked.
+// per session, because a fresh one costs more than a small query. Every query can be printed as
+// SMT-LIB 2 before it is asked.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +39,12 @@ struct Undecided {
 };
 using Answer = std::variant<Satisfied, Impossible, Undecided>;
 
+/// What the queries of a session share inside the solver.
+class Context;
+
 class Query {
  public:
-  Query(Logic logic, const Limits& limits);
+  Query(Logic logic, const Limits& limits, std::shared_ptr<Context> context);
   ~Query();
   Query(Query&&) noexcept;
   Query& operator=(Query&&) noexcept;
@@ -79,16 +83,22 @@ class Query {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Counts queries and hands every one to `on_query` (if set) before it is asked.
+/// Counts queries and hands every one to `on_query` (if set) before it is asked. Copies share one
+/// context, so they must not be used by two threads at once.
 struct Session {
+  Session();
+
   Limits limits;
   std::function<void(const std::string& smt2)> on_query;
   std::uint64_t queries = 0;
   std::uint64_t resource = 0;
 
-  [[nodiscard]] Query query(Logic logic) const { return Query(logic, limits); }
+  [[nodiscard]] Query query(Logic logic) const { return Query(logic, limits, context_); }
   /// Solves through the session: counts, exports, asks.
   [[nodiscard]] Answer solve(Query& query);
+
+ private:
+  std::shared_ptr<Context> context_;
 };
 
 /// Version of the linked Z3, e.g. "4.8.12".

@@ -22,6 +22,8 @@ class SourceVisitor final : public ordering::NeighbourVisitor {
       : subject_(subject), declared_(declared_edges(*subject.program)) {}
 
   void on_read(std::uint32_t read, std::uint32_t segment, std::uint32_t writer) override {
+    // What a read of a further iteration sees may be written after the judged ones.
+    if (subject_.stretch.iteration(transition(read)) >= kPersistentIterations) return;
     ++out.reads;
     const ir::Region& region =
         subject_.program->accesses[subject_.accesses.accesses[read].access].region;

@@ -55,6 +55,7 @@ Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
                                        return std::pair(p.first, p.last) < key;
                                      });
     const bool examined = at != ordered.end() && at->first == writer && at->last == reader;
+    if (examined && at->shown) continue;
     pairs.push_back({writer, reader, examined ? at->reach : ordering::Reach::anywhere});
   }
   if (auto reason = refute_reversals(subject, position, session, pairs)) {

@@ -7,7 +7,8 @@
 // within a section. Conclusion: no schedule reads undefined contents, and no read sees another
 // stage's value.
 //
-// Z3 is asked for a reachable state in which a read was performed and the write it needs was not.
+// Z3 is asked for a reachable state in which a read was performed and the write it needs was not,
+// unless `ordering` has already shown that there is none.
 // Reads for which no edge is declared are checked for definedness only; the report counts them.
 #pragma once
 

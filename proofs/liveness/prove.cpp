@@ -18,15 +18,21 @@ constexpr std::size_t kBlock = 800;
 constexpr std::uint64_t kSeeds = 64;
 constexpr std::uint32_t kSeedLimit = 200'000;
 
-/// The token-free part of the net with runs of ops joined to their head: the first op of an engine
-/// program, or a test with a token-free place. A cycle enters a run only at its head, so the heads
+/// Is the token-free part of the net all that matters? Yes, unless a place leads back by an
+/// iteration: then a cycle can pass through places with tokens and hold none in all.
+bool only_token_free(const Subject& subject) {
+  return ir::iterations_back(subject.net, subject.one) == 0;
+}
+
+/// The net, or its token-free part, with runs of ops joined to their head: the first op of an
+/// engine program, or a test with a place. A cycle enters a run only at its head, so the heads
 /// carry all potentials.
 class Heads {
  public:
-  explicit Heads(const Subject& subject) : u_(subject.one), head_(u_.transitions()) {
+  Heads(const Subject& subject, bool token_free) : u_(subject.one), head_(u_.transitions()) {
     std::vector<bool> is_head(u_.transitions(), false);
     for (const ir::Place& p : subject.net.places) {
-      if (p.tokens == 0) is_head[p.to.value()] = true;
+      if (p.tokens == 0 || !token_free) is_head[p.to.value()] = true;
     }
     for (std::uint32_t t = 0; t < u_.transitions(); ++t) {
       if (is_head[t] || t == u_.begin[u_.program[t]]) heads_.push_back(t);
@@ -53,16 +59,27 @@ struct Constraint {
   std::int64_t gap = 0;
 };
 
-std::vector<Constraint> constraints(const Subject& subject, const Heads& heads) {
+/// Longer than any path of the net that repeats no op: then a token makes up for all of it.
+std::int64_t long_period(const Subject& subject) {
+  return std::int64_t{subject.one.transitions()} + 1;
+}
+
+std::vector<Constraint> constraints(const Subject& subject, const Heads& heads, bool token_free) {
   std::vector<Constraint> out;
   for (std::uint32_t h = 0; h < heads.size(); ++h) {
     if (!heads.follows(h)) continue;
     out.push_back({h - 1, h, std::int64_t{heads.transition(h)} - heads.transition(h - 1)});
   }
+  const auto add = [&](std::uint32_t from, std::uint32_t to, std::int64_t tokens) {
+    out.push_back({heads.of(from), heads.of(to),
+                   heads.behind(from) + 1 - tokens * long_period(subject)});
+  };
   for (const ir::Place& p : subject.net.places) {
-    if (p.tokens != 0) continue;
-    out.push_back(
-        {heads.of(p.from.value()), heads.of(p.to.value()), heads.behind(p.from.value()) + 1});
+    if (p.tokens == 0 || !token_free) add(p.from.value(), p.to.value(), p.tokens);
+  }
+  const auto& begin = subject.one.begin;
+  for (std::uint32_t p = 0; !token_free && p + 1 < begin.size(); ++p) {
+    if (begin[p] != begin[p + 1]) add(begin[p + 1] - 1, begin[p], 1);
   }
   return out;
 }
@@ -131,9 +148,10 @@ class Potentials {
   Potentials(const Subject& subject, smt::Session& session)
       : subject_(subject),
         session_(session),
-        heads_(subject),
-        all_(constraints(subject, heads_)),
-        block_(blocks(heads_, all_)),
+        token_free_(only_token_free(subject)),
+        heads_(subject, token_free_),
+        all_(constraints(subject, heads_, token_free_)),
+        block_(token_free_ ? blocks(heads_, all_) : std::vector<std::uint32_t>(heads_.size(), 0)),
         potential_(heads_.size(), 0) {
     for (const std::uint32_t b : block_) {
       if (b != kNoBlock) blocks_ = std::max(blocks_, b + 1);
@@ -170,6 +188,12 @@ class Potentials {
     w.potential.resize(subject_.one.transitions());
     for (std::uint32_t t = 0; t < w.potential.size(); ++t) {
       w.potential[t] = potential_[heads_.of(t)] + heads_.behind(t);
+    }
+    const auto [least, most] = std::minmax_element(w.potential.begin(), w.potential.end());
+    if (!token_free_) {
+      w.period = long_period(subject_);
+    } else if (!w.potential.empty()) {
+      w.period = *most - *least + 1;
     }
     return w;
   }
@@ -217,6 +241,7 @@ class Potentials {
 
   const Subject& subject_;
   smt::Session& session_;
+  bool token_free_;
   Heads heads_;
   std::vector<Constraint> all_;
   std::vector<std::uint32_t> block_, number_;
@@ -274,7 +299,7 @@ Counterexample stuck_counterexample(const Subject& subject, Stuck stuck) {
 /// A cycle of the net refutes; the stuck state that a play ends in must contain it.
 std::optional<Counterexample> cycle_counterexample(const Subject& subject) {
   const auto cycle = shortest_cycle(subject);
-  if (cycle.empty()) return std::nullopt;
+  if (cycle.empty() && only_token_free(subject)) return std::nullopt;
   auto stuck = play_to_stuck(subject, std::nullopt);
   if (!stuck) return std::nullopt;
   if (subject.persistent()) return stuck_counterexample(subject, std::move(*stuck));

@@ -98,6 +98,7 @@ void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& 
   const auto begin = accesses_by_transition(subject);
   History history(subject.accesses.segments.size());
   for (const std::uint32_t t : sequence) {
+    if (subject.stretch.iteration(ir::TransitionId(t)) >= subject.judged) continue;
     for (const bool writes : {false, true}) {
       for (std::uint32_t a = begin[t]; a < begin[t + 1]; ++a) {
         if (accesses[a].write != writes) continue;

@@ -25,8 +25,8 @@ class NeighbourVisitor {
   virtual void on_write(std::uint32_t earlier, std::uint32_t later, std::uint32_t segment) = 0;
 };
 
-/// Visits every access of every segment in the order of `position` (see linear_extension); a run's
-/// reads come before its writes. `last_writer` (if not null) receives the final writer of every
+/// Visits every access (of the judged iterations) of every segment in the order of `position` (see
+/// linear_extension); a run's reads come before its writes. `last_writer` (if not null) receives the final writer of every
 /// segment.
 void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& position,
                       NeighbourVisitor& visitor, std::vector<std::uint32_t>* last_writer = nullptr);

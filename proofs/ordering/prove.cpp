@@ -29,7 +29,7 @@ class Prover {
     const Paths paths = find_paths(subject_, position_, pairs_);
     found.search = judge(paths);
     for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
-      found.ordered.push_back({first(i), last(i), paths.reach[i]});
+      found.ordered.push_back({first(i), last(i), paths.reach[i], shown_ && paths.found[i] != 0});
     }
     return found;
   }
@@ -58,6 +58,7 @@ class Prover {
     }
     if (auto reason = refute_reversals(subject_, position_, session_, ordered))
       return Unknown{std::move(*reason)};
+    shown_ = true;
     if (open.empty()) return Proved<Witness>{witness(paths)};
     return refute(open);
   }
@@ -142,6 +143,7 @@ class Prover {
   const std::vector<std::uint32_t>& position_;
   smt::Session& session_;
   std::vector<Pair> pairs_;
+  bool shown_ = false;
 };
 
 }  // namespace

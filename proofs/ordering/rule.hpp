@@ -43,6 +43,7 @@ struct ExaminedPair {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   Reach reach = Reach::anywhere;
+  bool shown = false;  ///< Z3 found the other order impossible
 };
 
 struct Found {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "ir/require.hpp"
 
@@ -303,30 +304,131 @@ Combination SymbolicRun::combination(ValueRef value) const {
 
 namespace {
 
-/// Terms of a postcondition as (storage, first byte) per part of its region, in order.
-struct Parts {
-  std::vector<ir::AccessMap::Position> positions;
+/// The part of a region from one of its bytes on, up to `end`: byte `at` of the region is byte
+/// `base + at` of the storage. `base` may wrap around zero.
+struct Part {
+  std::uint64_t end = 0;
+  std::uint32_t storage = 0;
+  std::uint64_t base = 0;
 };
 
-/// The expected terms of the region's bytes beginning at `at`.
-std::vector<Term> expected_at(const SymbolicRun& run, const std::vector<Parts>& terms,
-                              std::uint64_t at) {
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> sum;
-  for (const Parts& term : terms) {
-    std::uint64_t passed = 0;
-    for (const auto& p : term.positions) {
-      const std::uint64_t bytes = (p.high - p.low) * run.unit(p.storage);
-      if (at < passed + bytes) {
-        ++sum[{p.storage, p.low * run.unit(p.storage) + (at - passed)}];
-        break;
-      }
-      passed += bytes;
-    }
+std::vector<Part> parts_of(const Subject& subject, const SymbolicRun& run,
+                           const ir::Region& region) {
+  std::vector<Part> out;
+  std::uint64_t at = 0;
+  for (const auto& p : subject.accesses.locate(*subject.program, region)) {
+    const std::uint64_t unit = run.unit(p.storage);
+    const std::uint64_t base = p.low * unit - at;
+    at += (p.high - p.low) * unit;
+    out.push_back({at, p.storage, base});
   }
-  std::vector<Term> out;
-  for (const auto& [key, factor] : sum) out.push_back({key.first, key.second, factor});
   return out;
 }
+
+/// What the bytes of a postcondition's region must hold. In a stretch of bytes in which no part of
+/// any term ends, it is one list of terms whose offsets are relative to the region's first byte;
+/// equal lists are kept once, over all postconditions, and known by their index.
+class Expectations {
+ public:
+  struct Stretch {
+    std::uint64_t end = 0;  ///< first byte of the region after it
+    std::uint32_t list = 0;
+  };
+
+  std::vector<Stretch> stretches(const Subject& subject, const SymbolicRun& run,
+                                 const ir::Postcondition& post) {
+    std::vector<std::vector<Part>> terms;
+    std::set<std::uint64_t> ends;
+    for (const ir::Region& term : post.terms) {
+      terms.push_back(parts_of(subject, run, term));
+      for (const Part& part : terms.back()) ends.insert(part.end);
+    }
+    std::vector<std::size_t> current(terms.size(), 0);
+    std::vector<Stretch> out;
+    for (const std::uint64_t end : ends) {
+      std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> sum;
+      for (std::size_t t = 0; t < terms.size(); ++t) {
+        if (current[t] == terms[t].size()) continue;
+        const Part& part = terms[t][current[t]];
+        ++sum[{part.storage, part.base}];
+        if (part.end == end) ++current[t];
+      }
+      out.push_back({end, intern(sum)});
+    }
+    return out;
+  }
+
+  /// The terms of a list at a byte of the region, by (storage, offset).
+  [[nodiscard]] std::vector<Term> at(std::uint32_t list, std::uint64_t byte) const {
+    std::vector<Term> out = *lists_[list];
+    for (Term& term : out) term.offset += byte;
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+ private:
+  std::uint32_t intern(const std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t>& sum) {
+    std::vector<Term> list;
+    for (const auto& [key, factor] : sum) list.push_back({key.first, key.second, factor});
+    const auto [entry, fresh] =
+        index_.emplace(std::move(list), static_cast<std::uint32_t>(lists_.size()));
+    if (fresh) lists_.push_back(&entry->first);
+    return entry->second;
+  }
+
+  std::map<std::vector<Term>, std::uint32_t> index_;
+  std::vector<const std::vector<Term>*> lists_;  // into index_, whose nodes stay in place
+};
+
+/// Collects the obligations, every distinct one once.
+class Collector {
+ public:
+  Collector(const Subject& subject, const SymbolicRun& run) : subject_(subject), run_(run) {}
+
+  void add(std::uint32_t index, const ir::Postcondition& post) {
+    const auto stretches = expectations_.stretches(subject_, run_, post);
+    auto stretch = stretches.begin();
+    std::uint64_t at = 0;
+    for (const auto& position : subject_.accesses.locate(*subject_.program, post.region)) {
+      std::uint64_t low = position.low * run_.unit(position.storage);
+      for (Piece piece : run_.contents(position.storage, position.low, position.high)) {
+        while (piece.length > 0) {
+          while (stretch != stretches.end() && stretch->end <= at) ++stretch;
+          SPATIALCERT_REQUIRE(stretch != stretches.end(), "terms are as long as their region");
+          const std::uint64_t step = std::min(piece.length, stretch->end - at);
+          add({index, position.storage, low, low + step, piece.value, {}}, stretch->list, at);
+          piece.length -= step;
+          piece.value.offset += step;
+          low += step;
+          at += step;
+        }
+      }
+    }
+  }
+
+  std::vector<Obligation> take() { return std::move(out_); }
+
+ private:
+  /// The same value with the same expectation at the same place needs to be shown once. `bytes` is
+  /// an obligation whose range is still in bytes.
+  void add(Obligation bytes, std::uint32_t list, std::uint64_t at) {
+    const std::uint64_t unit = run_.unit(bytes.storage);
+    const std::uint64_t length = bytes.high - bytes.low;
+    std::uint64_t& longest = known_[{bytes.value, list, at}];
+    if (longest >= length) return;
+    longest = length;
+    bytes.low /= unit;
+    bytes.high /= unit;
+    bytes.expected = expectations_.at(list, at);
+    out_.push_back(std::move(bytes));
+  }
+
+  const Subject& subject_;
+  const SymbolicRun& run_;
+  Expectations expectations_;
+  std::map<std::tuple<ValueRef, std::uint32_t, std::uint64_t>, std::uint64_t> known_;
+  std::vector<Obligation> out_;
+};
 
 }  // namespace
 
@@ -350,47 +452,11 @@ std::optional<std::uint32_t> unfounded_postcondition(const Subject& subject) {
 }
 
 std::vector<Obligation> obligations(const Subject& subject, const SymbolicRun& run) {
-  std::vector<Obligation> out;
-  std::map<ValueRef, std::vector<std::size_t>> known;
+  Collector collector(subject, run);
   for (std::uint32_t c = 0; c < subject.program->postconditions.size(); ++c) {
-    const ir::Postcondition& post = subject.program->postconditions[c];
-    std::vector<Parts> terms;
-    std::set<std::uint64_t> cuts;  // bytes at which a part of the region or of a term ends
-    const auto parts = [&](const ir::Region& region) {
-      Parts p{subject.accesses.locate(*subject.program, region)};
-      std::uint64_t at = 0;
-      for (const auto& position : p.positions)
-        cuts.insert(at += (position.high - position.low) * run.unit(position.storage));
-      return p;
-    };
-    const Parts region = parts(post.region);
-    for (const ir::Region& term : post.terms) terms.push_back(parts(term));
-    std::uint64_t at = 0;
-    for (const auto& position : region.positions) {
-      const std::uint64_t unit = run.unit(position.storage);
-      std::uint64_t low = position.low * unit;
-      for (Piece piece : run.contents(position.storage, position.low, position.high)) {
-        while (piece.length > 0) {
-          const std::uint64_t step = std::min(piece.length, *cuts.upper_bound(at) - at);
-          Obligation o{c,           position.storage,           low / unit, (low + step) / unit,
-                       piece.value, expected_at(run, terms, at)};
-          auto& same = known[piece.value];
-          const bool listed = std::any_of(same.begin(), same.end(), [&](std::size_t i) {
-            return out[i].expected == o.expected && out[i].high - out[i].low >= o.high - o.low;
-          });
-          if (!listed) {
-            same.push_back(out.size());
-            out.push_back(std::move(o));
-          }
-          piece.length -= step;
-          piece.value.offset += step;
-          low += step;
-          at += step;
-        }
-      }
-    }
+    collector.add(c, subject.program->postconditions[c]);
   }
-  return out;
+  return collector.take();
 }
 
 }  // namespace spatialcert::proofs::reduction
