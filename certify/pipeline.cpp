@@ -70,6 +70,7 @@ class Application {
       case Rule::ordering:
         return later;
       case Rule::flow:
+      case Rule::memory:
         return wanted(Rule::reduction);
       default:
         return false;
@@ -120,6 +121,8 @@ class Application {
     if (rule == Rule::reduction) {
       if (program_.postconditions.empty()) return std::nullopt;
       if (verdict(Rule::flow) == Verdict::refuted) return "an op reads what it must not (flow)";
+      if (verdict(Rule::memory) == Verdict::refuted)
+        return "what an op writes may lie in another buffer too (memory)";
     }
     return std::nullopt;
   }

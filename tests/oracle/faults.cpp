@@ -51,28 +51,68 @@ bool change_region(Sketch& sketch, Random& random) {
   return true;
 }
 
+/// The slots of a FIFO of guaranteed depth have no address.
+bool has_address(const ir::Buffer& b) { return !b.view && b.depth == ir::Depth::exact; }
+
 bool move_address(Sketch& sketch, Random& random) {
   auto& buffers = sketch.frame.buffers;
-  if (buffers.empty()) return false;
-  ir::Buffer& b = buffers[random.below(buffers.size())];
-  if (b.view) return false;
+  std::vector<std::size_t> movable;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (has_address(buffers[i])) movable.push_back(i);
+  }
+  if (movable.empty()) return false;
+  ir::Buffer& b = buffers[movable[random.below(movable.size())]];
+  const ir::Buffer& other = buffers[movable[random.below(movable.size())]];
   const std::uint64_t old = b.address;
   switch (random.below(4)) {
     case 0:
-      b.address += 2;
+      b.address += 2;  // misaligned
       break;
-    case 1:
-      b.address = sketch.frame.target.spaces[0].bytes - (random.chance(50) ? kCell : b.bytes());
+    case 1:  // up to the end of the space, or past it
+      b.address = sketch.frame.target.spaces[0].bytes - (random.chance(80) ? kCell : b.bytes());
       break;
     case 2:
-      b.address = buffers[random.below(buffers.size())].address;
+      b.address = other.address;
       break;
-    default:
-      b.address += kCell;
+    default:  // by one cell into whatever follows, or just behind it
+      b.address = other.address + (random.chance(50) ? other.bytes() - kCell : kCell);
   }
   for (ir::Buffer& view : buffers) {
     if (view.view && &buffers[view.view->base.value()] == &b) view.address += b.address - old;
   }
+  return true;
+}
+
+/// A token that nobody takes: a wait that is left out, or a post more, at the end of a program.
+bool leave_token(Sketch& sketch, Random& random) {
+  std::vector<std::pair<std::size_t, std::uint32_t>> last;  // program, semaphore
+  for (std::size_t p = 0; p < sketch.ops.size(); ++p) {
+    const Ops& ops = sketch.ops[p];
+    for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+      if (op->code != ir::OpCode::wait && op->code != ir::OpCode::post) continue;
+      if (sketch.frame.semaphores[op->object].restart == ir::Restart::keep)
+        last.emplace_back(p, op->object);
+      break;
+    }
+  }
+  if (last.empty()) return false;
+  const auto [p, semaphore] = last[random.below(last.size())];
+  Ops& ops = sketch.ops[p];
+  const auto is_wait = [&, s = semaphore](const SketchOp& op) {
+    return op.code == ir::OpCode::wait && op.object == s;
+  };
+  const auto wait = std::find_if(ops.rbegin(), ops.rend(), is_wait);
+  if (wait != ops.rend() && random.chance(50)) {
+    ops.erase(std::next(wait).base());
+    return true;
+  }
+  if (sketch.frame.semaphores[semaphore].maximum < 0x7fff)
+    sketch.frame.semaphores[semaphore].maximum += 1;  // so that it is no overflow as well
+  SketchOp post;
+  post.code = ir::OpCode::post;
+  post.object = semaphore;
+  post.count = 1;
+  ops.push_back(post);
   return true;
 }
 
@@ -164,14 +204,22 @@ bool change_ops(Sketch& sketch, Random& random, Fault fault) {
 }  // namespace
 
 bool damage(Sketch& sketch, Random& random, Fault& made) {
-  // Changes of ops are most of what goes wrong in compilers.
-  constexpr Fault kDraw[] = {
-      Fault::drop_op,       Fault::drop_op,       Fault::drop_op,        Fault::double_op,
-      Fault::swap_ops,      Fault::swap_ops,      Fault::swap_ops,       Fault::change_count,
-      Fault::change_count,  Fault::change_region, Fault::change_region,  Fault::move_address,
-      Fault::lower_maximum, Fault::fewer_pages,   Fault::change_initial, Fault::drop_init,
-      Fault::change_result, Fault::change_result, Fault::change_edge};
-  made = kDraw[random.below(std::size(kDraw))];
+  // Changes of ops are most of what goes wrong in compilers. The weights see to it that every rule
+  // has its share of refutations; kinds that many programs have nothing for are drawn more often.
+  constexpr std::pair<Fault, std::uint32_t> kWeights[] = {
+      {Fault::drop_op, 12},      {Fault::double_op, 4},     {Fault::swap_ops, 10},
+      {Fault::change_count, 8},  {Fault::change_region, 8}, {Fault::move_address, 26},
+      {Fault::lower_maximum, 5}, {Fault::fewer_pages, 2},   {Fault::change_initial, 4},
+      {Fault::drop_init, 9},     {Fault::change_edge, 7},   {Fault::change_result, 30},
+      {Fault::leave_token, 14}};
+  std::uint32_t total = 0;
+  for (const auto& [fault, weight] : kWeights) total += weight;
+  std::uint32_t drawn = random.below(total);
+  for (const auto& [fault, weight] : kWeights) {
+    made = fault;
+    if (drawn < weight) break;
+    drawn -= weight;
+  }
   switch (made) {
     case Fault::change_region:
       return change_region(sketch, random);
@@ -189,6 +237,8 @@ bool damage(Sketch& sketch, Random& random, Fault& made) {
       return change_edge(sketch, random);
     case Fault::change_result:
       return change_result(sketch, random);
+    case Fault::leave_token:
+      return leave_token(sketch, random);
     default:
       return change_ops(sketch, random, made);
   }

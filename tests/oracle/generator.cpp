@@ -58,7 +58,7 @@ std::optional<Sample> attempt(std::uint64_t seed, std::uint64_t variant) {
     for (int tries = 0; tries < 8 && !append_motif(maker); ++tries) {
     }
   }
-  Sample sample{seed, std::move(maker.sketch), {}, maker.features, Fault::none};
+  Sample sample{seed, std::move(maker.sketch), {}, {}, maker.features, Fault::none};
   sample.program = assemble(sample.sketch);
   if (ir::validate(sample.program) || !small(sample.program)) return std::nullopt;
   if (sample.program.execution == ir::Execution::once && first.chance(60)) {
@@ -67,11 +67,11 @@ std::optional<Sample> attempt(std::uint64_t seed, std::uint64_t variant) {
       sample.features |= 1U << static_cast<unsigned>(Feature::postcondition);
     }
   }
-  if (first.chance(50)) {
+  sample.undamaged = assemble(sample.sketch);
+  if (first.chance(60)) {
     if (!damage(sample.sketch, first, sample.fault)) return std::nullopt;
-    // Sometimes a second one, which may hide the first.
     Fault second = Fault::none;
-    if (first.chance(15)) damage(sample.sketch, first, second);
+    sample.second_fault = first.chance(10) && damage(sample.sketch, first, second);
   }
   sample.program = assemble(sample.sketch);
   if (ir::validate(sample.program) || !small(sample.program)) return std::nullopt;
@@ -136,7 +136,7 @@ std::string_view to_string(Fault fault) {
   constexpr std::string_view kNames[] = {
       "none",          "drop op",       "double op",     "swap ops",    "change count",
       "change region", "move address",  "lower maximum", "fewer pages", "change initial",
-      "drop init",     "change result", "change edge"};
+      "drop init",     "change result", "change edge",   "leave token"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 

@@ -3,10 +3,10 @@
 // Naively random ops nearly always get stuck at once and test nothing. So a program is put together
 // from *motifs*, the hand-offs that compilers emit (pipelines over FIFOs, semaphores with unequal
 // rates, gather, release, rendezvous, awaited flags, sliding windows, double buffers), each of them
-// right; then, in about half of the programs, one fault is made. Motifs are appended to the engine
-// programs one after the other in one global order, so an undamaged program has a schedule. Whether
-// it is right in every schedule is not promised (two motifs that touch one location may race), nor
-// that a fault does harm.
+// right; then, in more than half of the programs, one fault is made. Motifs are appended to the
+// engine programs one after the other in one global order, so an undamaged program has a schedule.
+// Whether it is right in every schedule is not promised (two motifs that touch one location may
+// race), nor that a fault does harm.
 //
 // Everything is drawn from std::mt19937_64 without <random>'s distributions: a seed means the same
 // program everywhere.
@@ -61,7 +61,8 @@ enum class Fault : std::uint8_t {
   change_initial,
   drop_init,
   change_result,
-  change_edge
+  change_edge,
+  leave_token
 };
 [[nodiscard]] std::string_view to_string(Fault fault);
 
@@ -83,9 +84,11 @@ class Random {
 struct Sample {
   std::uint64_t seed = 0;
   Sketch sketch;
-  ir::Program program;  ///< assembled and validated
+  ir::Program program;    ///< assembled and validated
+  ir::Program undamaged;  ///< the same before the fault
   std::uint32_t features = 0;
   Fault fault = Fault::none;
+  bool second_fault = false;  ///< another one, which may hide the first
 
   [[nodiscard]] bool has(Feature f) const { return features >> static_cast<unsigned>(f) & 1U; }
 };

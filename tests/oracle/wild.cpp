@@ -103,7 +103,7 @@ Sample generate_wild(std::uint64_t seed) {
     const std::uint32_t steps = 4 + maker.random.below(maker.persistent() ? 8 : 12);
     for (std::uint32_t i = 0; i < steps; ++i) walk.step();
     walk.finish();
-    Sample sample{seed, std::move(maker.sketch), {}, maker.features, Fault::none};
+    Sample sample{seed, std::move(maker.sketch), {}, {}, maker.features, Fault::none};
     sample.program = assemble(sample.sketch);
     if (!ir::validate(sample.program)) return sample;
   }
