@@ -17,6 +17,7 @@
 #include "ir/bytes_file.hpp"
 #include "ir/import/msccl.hpp"
 #include "labels.hpp"
+#include "tests/counts.hpp"
 
 namespace spatialcert::tests {
 namespace {
@@ -131,7 +132,13 @@ void run_file(const Label& label, Outcome& out) {
   for (const ir::MscclVariant& variant : imported->variants) {
     reports.push_back(certify::certify(variant.program));
     out.ops += reports.back().ops;
-    for (const auto& rule : reports.back().rules) out.queries += rule.queries;
+    count("corpus programs", 1);
+    for (const auto& rule : reports.back().rules) {
+      out.queries += rule.queries;
+      count("queries", rule.queries);
+      if (rule.verdict == Verdict::certified) count("witnesses accepted", 1);
+      if (rule.verdict == Verdict::refuted) count("counterexamples replayed", 1);
+    }
     ++out.verdicts[std::string(to_string(reports.back().verdict))];
   }
   out.variants = reports.size();

@@ -13,6 +13,7 @@
 
 #include "certify/pipeline.hpp"
 #include "proofs/counterexample.hpp"
+#include "tests/counts.hpp"
 #include "tests/oracle/findings.hpp"
 #include "tests/oracle/generator.hpp"
 #include "tests/oracle/memory_model.hpp"
@@ -310,6 +311,11 @@ TEST_CASE("pipeline and oracle agree on random programs") {
     show(sample, [](const Judgement& other) { return !other.disagreement.empty(); });
   }
   MESSAGE(tally.text());
+  count("random programs", tally.programs);
+  count("states explored", tally.states);
+  count("queries", tally.queries);
+  count("witnesses accepted", tally.witnesses);
+  count("counterexamples replayed", tally.replays);
   check_shape(tally);
 }
 
