@@ -1,6 +1,7 @@
 // Who raises and lowers a counter, and what becomes of it: leftover, overflow, misuse.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "certify/narrative.hpp"
@@ -42,12 +43,23 @@ bool is_on(const ir::Counter& counter, const ir::Op& op) {
 
 void add(std::vector<CounterUse>& uses, const OpNames& names, ir::TransitionId t) {
   const ir::ProgramId program = names.program_of(t);
-  if (uses.empty() || uses.back().program != program) uses.push_back({program, 0, 0, t});
+  auto use = std::find_if(uses.begin(), uses.end(),
+                          [&](const CounterUse& known) { return known.program == program; });
+  if (use == uses.end()) use = uses.insert(uses.end(), {program, 0, 0, t, t});
   // Saturating: the sum is only printed.
-  if (__builtin_add_overflow(uses.back().amount, names.op_of(t).count, &uses.back().amount)) {
-    uses.back().amount = INT64_MAX;
+  if (__builtin_add_overflow(use->amount, names.op_of(t).count, &use->amount)) {
+    use->amount = INT64_MAX;
   }
-  ++uses.back().ops;
+  use->last = t;
+  ++use->ops;
+}
+
+void add(CounterUses& uses, const OpNames& names, const ir::Counter& counter, ir::TransitionId t) {
+  const ir::Op& op = names.op_of(t);
+  // Semaphores and buffers are numbered apart; the op code says which one it is.
+  if (!is_on(counter, op)) return;
+  if (raises(counter.kind, op.code)) add(uses.raising, names, t);
+  if (lowers(counter.kind, op.code)) add(uses.lowering, names, t);
 }
 
 constexpr std::size_t kMostUses = 6;
@@ -77,8 +89,12 @@ void leftover_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   const CounterUses uses = uses_of(names, c.counter);
   use_lines(names, uses.raising, raising_verb(counter.kind), out);
   use_lines(names, uses.lowering, lowering_verb(counter.kind), out);
-  if (uses.raising.empty()) out.push_back("  nobody raises it");
-  if (uses.lowering.empty()) out.push_back("  nobody lowers it");
+  if (uses.raising.empty()) {
+    out.push_back(fmt::format("  nobody {} it", raising_verb(counter.kind)));
+  }
+  if (uses.lowering.empty()) {
+    out.push_back(fmt::format("  nobody {} it", lowering_verb(counter.kind)));
+  }
   if (!c.schedules.empty()) out.push_back("  seen " + after_steps(c.schedules[0]) + ", to the end");
   std::int64_t over = 0;
   if (!semaphore || __builtin_sub_overflow(c.value, counter.initial, &over)) return;
@@ -163,15 +179,22 @@ const char* lowering_verb(CounterKind kind) {
 }
 
 CounterUses uses_of(const OpNames& names, ir::CounterId id) {
-  const ir::Counter& counter = names.counters()[id];
   const ir::Unrolled& all = names.unrolled();
   CounterUses uses;
   for (std::uint32_t t = 0; t < all.transitions(); ++t) {
-    const ir::Op& op = names.op_of(ir::TransitionId(t));
-    if (!is_on(counter, op) || all.iteration(ir::TransitionId(t)) != 0) continue;
-    // Semaphores and buffers are numbered apart; the op code says which one it is.
-    if (raises(counter.kind, op.code)) add(uses.raising, names, ir::TransitionId(t));
-    if (lowers(counter.kind, op.code)) add(uses.lowering, names, ir::TransitionId(t));
+    if (all.iteration(ir::TransitionId(t)) != 0) continue;
+    add(uses, names, names.counters()[id], ir::TransitionId(t));
+  }
+  return uses;
+}
+
+CounterUses uses_in(const OpNames& names, ir::CounterId id, const ir::Schedule& schedule) {
+  std::vector<std::uint32_t> next(names.unrolled().begin);
+  CounterUses uses;
+  for (const ir::ScheduleRun& run : schedule) {
+    for (std::uint32_t i = 0; i < run.steps; ++i) {
+      add(uses, names, names.counters()[id], ir::TransitionId(next[run.program.value()]++));
+    }
   }
   return uses;
 }

@@ -1,4 +1,4 @@
-// Who waits for whom: circles, and chains that end at a wait nobody can satisfy.
+// Who waits for whom: circles, and the chains that lead to a wait nobody can satisfy.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,6 +30,15 @@ std::string waits_for(const OpNames& names, const WaitLink& link) {
   return object;
 }
 
+/// `would push it with op 20 `push kv 1``, from the supplier of `link`.
+std::string would_supply(const OpNames& names, const WaitLink& link) {
+  const CounterKind kind = names.counters()[link.counter].kind;
+  return fmt::format("{} would {} {} with {}", names.engine(link.supplier), supplying_verb(kind),
+                     kind == CounterKind::free ? "one" : "it", names.op(link.supplier));
+}
+
+}  // namespace
+
 const char* supplying_verb(CounterKind kind) {
   switch (kind) {
     case CounterKind::semaphore:
@@ -42,15 +51,6 @@ const char* supplying_verb(CounterKind kind) {
   return "raise";
 }
 
-/// `would push it with op 20 `push kv 1``, from the supplier of `link`.
-std::string would_supply(const OpNames& names, const WaitLink& link) {
-  const CounterKind kind = names.counters()[link.counter].kind;
-  return fmt::format("{} would {} {} with {}", names.engine(link.supplier), supplying_verb(kind),
-                     kind == CounterKind::free ? "one" : "it", names.op(link.supplier));
-}
-
-/// The links in order; the first introduces itself, the others as who would have helped the one
-/// before.
 void chain_lines(const OpNames& names, const std::vector<WaitLink>& chain, bool circle,
                  Lines& out) {
   for (std::size_t i = 0; i < chain.size(); ++i) {
@@ -72,72 +72,7 @@ void chain_lines(const OpNames& names, const std::vector<WaitLink>& chain, bool 
                             names.unrolled().op[chain.front().waiter.value()]));
 }
 
-/// What the waiting engine program has taken from the counter before it waits here.
-std::int64_t taken_before(const OpNames& names, const WaitLink& link) {
-  const ir::Counter& counter = names.counters()[link.counter];
-  const ir::OpCode taking = counter.kind == CounterKind::semaphore ? ir::OpCode::wait
-                            : counter.kind == CounterKind::filled  ? ir::OpCode::pop
-                                                                   : ir::OpCode::push;
-  const ir::Unrolled& all = names.unrolled();
-  std::int64_t taken = 0;
-  for (std::uint32_t t = all.begin[all.program[link.waiter.value()]]; t < link.waiter.value();
-       ++t) {
-    const ir::Op& op = names.op_of(ir::TransitionId(t));
-    if (op.code != taking || op.object != counter.object) continue;
-    if (__builtin_add_overflow(taken, op.count, &taken)) return INT64_MAX;
-  }
-  return taken;
-}
-
-constexpr std::size_t kMostSuppliers = 6;
-
-void supplier_lines(const OpNames& names, const std::vector<CounterUse>& uses, const WaitLink& link,
-                    Lines& out) {
-  const CounterKind kind = names.counters()[link.counter].kind;
-  for (std::size_t i = 0; i < uses.size() && i < kMostSuppliers; ++i) {
-    const CounterUse& use = uses[i];
-    const bool own = use.program == names.program_of(link.waiter);
-    std::string line = fmt::format(
-        "    {} {} {} in all, {}{}", engine_text(names.program(), use.program), raising_verb(kind),
-        use.amount, use.ops == 1 ? "with " : "first with ", names.op(use.first));
-    if (own && use.first.value() > link.waiter.value()) line += ", but only after it has waited";
-    out.push_back(std::move(line));
-  }
-  if (uses.size() > kMostSuppliers) {
-    out.push_back(fmt::format("    and {} more engine programs", uses.size() - kMostSuppliers));
-  }
-}
-
-struct Shortage {
-  std::int64_t missing = 0;
-  const char* verb = "raise";
-};
-
-/// Supply against demand of the test that nothing satisfies.
-Shortage supply_lines(const OpNames& names, const WaitLink& link, Lines& out) {
-  const ir::Counter& counter = names.counters()[link.counter];
-  const std::string text = counter_text(names.program(), counter);
-  const CounterUses uses = uses_of(names, link.counter);
-  std::int64_t supply = counter.initial;
-  for (const CounterUse& use : uses.raising) {
-    if (__builtin_add_overflow(supply, use.amount, &supply)) supply = INT64_MAX;
-  }
-  const std::int64_t taken = taken_before(names, link);
-  std::int64_t demand = 0;
-  if (__builtin_add_overflow(taken, link.need, &demand)) demand = INT64_MAX;
-  if (uses.raising.empty()) {
-    out.push_back(fmt::format("  nobody {} {}; at the start there {} {}",
-                              raising_verb(counter.kind), counter_object(names.program(), counter),
-                              counter.initial == 1 ? "is" : "are", counter.initial));
-  } else {
-    out.push_back(fmt::format("  supply of {}: {} at the start, then", text, counter.initial));
-    supplier_lines(names, uses.raising, link, out);
-  }
-  out.push_back(
-      fmt::format("  demand: {} taken by {} before this op, and {} more here: {}; supply: {}",
-                  taken, names.engine(link.waiter), link.need, demand, supply));
-  return {demand - supply, supplying_verb(counter.kind)};
-}
+namespace {
 
 std::size_t engines_in(const OpNames& names, const std::vector<WaitLink>& chain) {
   std::vector<ir::ProgramId> seen;
@@ -158,21 +93,6 @@ void cycle_lines(const OpNames& names, const Counterexample& c, Lines& out) {
     out.push_back(fmt::format("  seen {}: nobody can step", after_steps(c.schedules[0])));
   }
   out.push_back("to break the circle, one of these ops must come before the wait that holds it up");
-}
-
-void starved_lines(const OpNames& names, const Counterexample& c, Lines& out) {
-  out.push_back("starved: a wait that nothing can satisfy");
-  chain_lines(names, c.chain, false, out);
-  if (c.chain.empty()) return;
-  const WaitLink& last = c.chain.back();
-  const Shortage shortage = supply_lines(names, last, out);
-  if (!c.schedules.empty()) {
-    out.push_back(fmt::format("  seen {}: nobody can step", after_steps(c.schedules[0])));
-  }
-  if (shortage.missing > 0) {
-    out.push_back(fmt::format("remedy: {} {} more before {} waits here, or let it wait for less",
-                              shortage.verb, shortage.missing, names.engine(last.waiter)));
-  }
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ using Lines = std::vector<std::string>;
 
 /// `cycle`, `starved`: the numbered chain.
 void deadlock_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
+/// The part of `deadlock_lines` that says why nothing satisfies the last link of a chain.
+void starved_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
+/// The links in order; the first introduces itself, the others as who would have helped the one
+/// before.
+void chain_lines(const OpNames& names, const std::vector<proofs::WaitLink>& chain, bool circle,
+                 Lines& out);
 /// `race`, `wrong_order`, `undefined_read`, `wrong_producer`: the accesses and their schedules.
 void access_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
 /// `leftover`, `overflow`, `misuse`.
@@ -29,18 +35,25 @@ void memory_lines(const ir::Program& program, const proofs::Counterexample& coun
 /// `after 17 steps of the token game`.
 [[nodiscard]] std::string after_steps(const ir::Schedule& schedule);
 
-/// Who raises and who lowers a counter in one iteration, per engine program.
+/// Who raises and who lowers a counter, per engine program.
 struct CounterUse {
   ir::ProgramId program;
   std::int64_t amount = 0;
   std::uint64_t ops = 0;  ///< op instances
   ir::TransitionId first;
+  ir::TransitionId last;
 };
 struct CounterUses {
   std::vector<CounterUse> raising;
   std::vector<CounterUse> lowering;
 };
+/// In one iteration.
 [[nodiscard]] CounterUses uses_of(const OpNames& names, ir::CounterId counter);
+/// In the course of a schedule.
+[[nodiscard]] CounterUses uses_in(const OpNames& names, ir::CounterId counter,
+                                  const ir::Schedule& schedule);
+/// `post`, `push`, `pop`.
+[[nodiscard]] const char* supplying_verb(ir::CounterKind kind);
 /// `posts`, `pushes`, `pops` and their opposites.
 [[nodiscard]] const char* raising_verb(ir::CounterKind kind);
 [[nodiscard]] const char* lowering_verb(ir::CounterKind kind);

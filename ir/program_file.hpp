@@ -20,6 +20,17 @@ namespace spatialcert::ir {
 /// Reads a program from text. `file` only labels refusals.
 [[nodiscard]] Result<Program> parse_program(std::string_view json, const std::string& file);
 
+/// The same for a text that is given away: no second copy of it is made.
+[[nodiscard]] Result<Program> parse_owned_program(std::string json, const std::string& file);
+
+/// What is already wrong in the beginning of a text, of which the rest is not known, that should be
+/// a JSON object, called `what` in the refusal.
+[[nodiscard]] Status look_at_json(std::string_view beginning, const std::string& file,
+                                  std::string_view what);
+/// Look at the beginning of a program file (`FirstLook`).
+[[nodiscard]] Result<std::uint64_t> look_at_program(std::string_view beginning,
+                                                    const std::string& file);
+
 /// Reads `path`, decompressing it if it is zstd (by content, whatever its name).
 [[nodiscard]] Result<Program> read_program(const std::string& path);
 

@@ -77,13 +77,22 @@ ir::MscclOptions ImportOptions::msccl() const {
   return result;
 }
 
+namespace {
+
+ir::Result<std::uint64_t> look(std::string_view beginning, const std::string& path) {
+  if (ir::looks_like_msccl(beginning)) return ir::kMaximumMscclBytes;
+  return ir::look_at_program(beginning, path);
+}
+
+}  // namespace
+
 ir::Result<LoadedFile> load(const std::string& path, const ir::MscclOptions& options) {
-  ir::Result<std::string> bytes = ir::read_bytes(path);
+  ir::Result<std::string> bytes = ir::read_bytes(path, ir::kMaximumInputBytes, look);
   if (!bytes) return bytes.error();
   LoadedFile file;
   file.path = path;
   if (!ir::looks_like_msccl(*bytes)) {
-    ir::Result<ir::Program> program = ir::parse_program(*bytes, path);
+    ir::Result<ir::Program> program = ir::parse_owned_program(*std::move(bytes), path);
     if (!program) return program.error();
     file.programs.push_back({*std::move(program), {}, {}, {}});
     return file;

@@ -33,10 +33,17 @@ int refuse(const ir::Refusal& refusal) {
   return kRefused;
 }
 
+ir::Result<std::uint64_t> look(std::string_view beginning, const std::string& path) {
+  if (ir::Status refused = ir::look_at_json(beginning, path, "a counterexample (a JSON object)")) {
+    return *std::move(refused);
+  }
+  return ir::kMaximumInputBytes;
+}
+
 int replay(const ReplayOptions& options) {
   const auto file = load(options.path, options.import.msccl());
   if (!file) return refuse(file.error());
-  const auto text = ir::read_bytes(options.counterexample);
+  const auto text = ir::read_bytes(options.counterexample, ir::kMaximumInputBytes, look);
   if (!text) return refuse(text.error());
   const auto digest = certify::counterexample_digest(*text, options.counterexample);
   if (!digest) return refuse(digest.error());

@@ -112,7 +112,6 @@ struct Algorithm {
 inline constexpr std::uint32_t kMaximumRanks = 4096;
 inline constexpr std::uint32_t kMaximumChunks = 1U << 24;
 inline constexpr std::uint32_t kMaximumCount = 71;
-inline constexpr std::uint64_t kMaximumTextBytes = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kMaximumNodes = 8'000'000;
 
 /// Parses `text`, which is consumed: the parser works in place.

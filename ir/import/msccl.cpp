@@ -156,7 +156,7 @@ Result<MscclImport> import_owned(std::string text, const std::string& file,
 }  // namespace
 
 Result<MscclImport> import_msccl(const std::string& path, const MscclOptions& options) {
-  Result<std::string> text = read_bytes(path, msccl::kMaximumTextBytes);
+  Result<std::string> text = read_bytes(path, kMaximumMscclBytes);
   if (!text) return text.error();
   return import_owned(*std::move(text), path, options);
 }
@@ -184,8 +184,8 @@ Result<MscclVariant> import_msccl_with_transfers(std::string_view xml, const std
 
 bool looks_like_msccl(std::string_view bytes) {
   if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
-  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
-  return first != bytes.npos && bytes[first] == '<';
+  const std::size_t first = first_visible(bytes);
+  return first < bytes.size() && bytes[first] == '<';
 }
 
 }  // namespace spatialcert::ir

@@ -1,12 +1,14 @@
 // Importer of MSCCL collective algorithms (XML, optionally zstd-compressed).
 //
-// A rank becomes a chip with one site, a thread block an engine program, a connection (sender, receiver,
-// channel) a FIFO of the runtime's guaranteed depth, a dependency flag a semaphore that is awaited, and the
-// input, output and scratch buffers become buffers with the aliasing of the placement. The meaning is
-// that of the runtimes that execute these files, not that of the compiler that wrote them: docs/msccl.md.
+// A rank becomes a chip with one site, a thread block an engine program, a connection (sender,
+// receiver, channel) a FIFO of the runtime's guaranteed depth, a dependency flag a semaphore that
+// is awaited, and the input, output and scratch buffers become buffers with the aliasing of the
+// placement. The meaning is that of the runtimes that execute these files, not that of the compiler
+// that wrote them: docs/msccl.md.
 //
-// One file describes several programs: the placement (in place or not) and the number of transfers a step
-// needs at a message size change the program, so every combination is imported as a variant of its own.
+// One file describes several programs: the placement (in place or not) and the number of transfers
+// a step needs at a message size change the program, so every combination is imported as a variant
+// of its own.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +60,7 @@ struct MscclSummary {
   std::string collective;  ///< normalised: allreduce, allgather, reduce_scatter, alltoall, ...
   std::string protocol;    ///< Simple, LL, LL128
   std::uint32_t ranks = 0;
-  std::uint32_t chunks = 0;       ///< nchunksperloop
+  std::uint32_t chunks = 0;         ///< nchunksperloop
   std::uint32_t largest_count = 1;  ///< largest `cnt` of a step
   std::uint64_t steps = 0;
 };
@@ -69,23 +71,27 @@ struct MscclImport {
 };
 
 /// Imports `path`. Refuses ill-formed files by element and line.
-[[nodiscard]] Result<MscclImport> import_msccl(const std::string& path, const MscclOptions& options);
+[[nodiscard]] Result<MscclImport> import_msccl(const std::string& path,
+                                               const MscclOptions& options);
 /// The same from text; `file` labels refusals and source locations.
 [[nodiscard]] Result<MscclImport> import_msccl_text(std::string_view xml, const std::string& file,
                                                     const MscclOptions& options);
 
-/// Imports one variant with exactly `chunks_per_transfer` chunks per transfer. Used to find the message
-/// size at which a program stops being live.
+/// Imports one variant with exactly `chunks_per_transfer` chunks per transfer. Used to find the
+/// message size at which a program stops being live.
 [[nodiscard]] Result<MscclVariant> import_msccl_with_transfers(std::string_view xml,
                                                                const std::string& file,
                                                                MscclPlacement placement,
                                                                MscclRuntime runtime,
                                                                std::uint32_t chunks_per_transfer);
 
-/// Largest logical message in bytes at which a transfer still carries `chunks_per_transfer` chunks, with the
-/// runtime's default buffers.
+/// Largest logical message in bytes at which a transfer still carries `chunks_per_transfer` chunks,
+/// with the runtime's default buffers.
 [[nodiscard]] std::uint64_t largest_message(const MscclSummary& summary, MscclRuntime runtime,
                                             std::uint32_t chunks_per_transfer);
+
+/// No document may be larger than this when decompressed.
+inline constexpr std::uint64_t kMaximumMscclBytes = std::uint64_t{1} << 30U;
 
 /// True if `bytes` look like an MSCCL XML document rather than a program.
 [[nodiscard]] bool looks_like_msccl(std::string_view bytes);

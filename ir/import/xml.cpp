@@ -8,6 +8,7 @@
 
 #include "ir/import/algorithm.hpp"
 #include "ir/import/attributes.hpp"
+#include "ir/import/msccl.hpp"
 
 namespace spatialcert::ir::msccl {
 namespace {
@@ -312,11 +313,11 @@ Status Reader::read_step(const pugi::xml_node& node, std::size_t rank, std::size
 
 Status check_text(const std::string& text, const std::string& file) {
   if (text.empty()) return Refusal{file, 0, {}, "an XML document", "an empty file"};
-  if (text.size() > kMaximumTextBytes) {
+  if (text.size() > kMaximumMscclBytes) {
     return Refusal{file,
                    0,
                    {},
-                   fmt::format("at most {} bytes", kMaximumTextBytes),
+                   fmt::format("at most {} bytes", kMaximumMscclBytes),
                    fmt::format("{}", text.size())};
   }
   const std::size_t nul = text.find('\0');

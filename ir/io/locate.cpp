@@ -114,6 +114,7 @@ class Walk {
 
   bool fail(std::string expected) {
     faulty = true;
+    fault.offset = at_;
     fault.place = {render(path_), line_at(json_, at_)};
     fault.expected = std::move(expected);
     fault.found = token_at(json_, at_);
@@ -314,7 +315,8 @@ std::string token_at(std::string_view json, std::size_t offset) {
   if (first == '{') return "an object";
   if (first == '[') return "an array";
   const auto byte = static_cast<unsigned char>(first);
-  if (byte < 0x20 || utf8_length(json, offset) == 0) return fmt::format("byte 0x{:02x}", byte);
+  if (byte < 0x20 || byte == 0x7f || utf8_length(json, offset) == 0)
+    return fmt::format("byte 0x{:02x}", byte);
   std::size_t end = offset + 1;
   if (first == '"') {
     while (end < json.size() && json[end] != '"' && json[end] != '\n')

@@ -23,6 +23,7 @@ struct Place {
 };
 
 struct SyntaxFault {
+  std::size_t offset = 0;
   Place place;
   std::string expected;
   std::string found;

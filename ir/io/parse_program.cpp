@@ -45,16 +45,23 @@ std::string path_in_file(const std::string& path, const std::vector<std::uint32_
   return fmt::format("{}{}{}", kPrograms, position[number], path.substr(end));
 }
 
+constexpr const char* kWhat = "a program (a JSON object)";
+// What a beginning is cut off in (a number, a word, a character) is shorter than this.
+constexpr std::size_t kLongestCut = 4096;
+
+// A text that does not even begin with an object.
+Status refuse_start(std::string_view json, const std::string& file, std::string_view what) {
+  const std::size_t at = first_visible(json);
+  if (at < json.size() && json[at] == '{') return std::nullopt;
+  const auto newlines =
+      std::count(json.begin(), json.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  return Refusal{file, 1 + static_cast<std::uint64_t>(newlines), "$", std::string(what),
+                 io::token_at(json, at)};
+}
+
 // `json` must be followed by simdjson's padding.
 Result<Program> parse_padded(std::string_view json, const std::string& file) {
-  const std::size_t start = json.find_first_not_of(" \t\r\n");
-  if (start == std::string_view::npos || json[start] != '{') {
-    const std::size_t at = start == std::string_view::npos ? json.size() : start;
-    const auto newlines =
-        std::count(json.begin(), json.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    return Refusal{file, 1 + static_cast<std::uint64_t>(newlines), "$", "a program (a JSON object)",
-                   io::token_at(json, at)};
-  }
+  if (Status refused = refuse_start(json, file, kWhat)) return *std::move(refused);
   try {
     io::ProgramReader reader(json);
     {
@@ -94,12 +101,30 @@ Result<Program> parse_program(std::string_view json, const std::string& file) {
   return parse_padded(std::string_view(padded).substr(0, json.size()), file);
 }
 
+Result<Program> parse_owned_program(std::string json, const std::string& file) {
+  const std::size_t size = json.size();
+  json.append(simdjson::SIMDJSON_PADDING, '\0');
+  return parse_padded(std::string_view(json).substr(0, size), file);
+}
+
+Status look_at_json(std::string_view beginning, const std::string& file, std::string_view what) {
+  if (first_visible(beginning) == beginning.size()) return std::nullopt;
+  if (Status refused = refuse_start(beginning, file, what)) return refused;
+  const auto fault = io::first_syntax_fault(beginning);
+  const auto* syntax = std::get_if<SyntaxFault>(&fault);
+  if (syntax == nullptr || syntax->offset + kLongestCut > beginning.size()) return std::nullopt;
+  return syntax_refusal(*syntax, file);
+}
+
+Result<std::uint64_t> look_at_program(std::string_view beginning, const std::string& file) {
+  if (Status refused = look_at_json(beginning, file, kWhat)) return *std::move(refused);
+  return kMaximumInputBytes;
+}
+
 Result<Program> read_program(const std::string& path) {
-  Result<std::string> bytes = read_bytes(path);
+  Result<std::string> bytes = read_bytes(path, kMaximumInputBytes, look_at_program);
   if (!bytes) return bytes.error();
-  const std::size_t size = bytes->size();
-  bytes.value().append(simdjson::SIMDJSON_PADDING, '\0');
-  return parse_padded(std::string_view(*bytes).substr(0, size), path);
+  return parse_owned_program(*std::move(bytes), path);
 }
 
 Status write_program(const Program& program, const std::string& path) {

@@ -109,11 +109,11 @@ void Validation::check_bounds(const Region& region, std::uint32_t affine, int fi
                               std::uint64_t size, const char* key) const {
   const bool low_known = (affine >> first & 1U) == 0;
   const bool high_known = (affine >> (first + 1) & 1U) == 0;
-  const std::int64_t low = low_known ? region.bound[first] : 0;
-  const std::int64_t high = high_known ? region.bound[first + 1] : low + 1;
+  const std::int64_t low = region.bound[first];
+  const std::int64_t high = region.bound[first + 1];
   const auto limit = static_cast<std::int64_t>(size);  // sizes are below 2^63
-  const bool low_good = low >= 0 && low < limit;
-  const bool high_good = high > 0 && high <= limit;
+  const bool low_good = !low_known || (low >= 0 && low < limit);
+  const bool high_good = !high_known || (high > 0 && high <= limit);
   if (low_good && high_good && (!low_known || !high_known || low < high)) return;
   refuse(fmt::format("{}.{}", region_path(), key),
          fmt::format("a range [begin, end) with 0 <= begin < end <= {}", size),

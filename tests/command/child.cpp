@@ -1,6 +1,7 @@
 #include "tests/command/child.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,10 @@ const std::string kBinary = std::string(SPATIALCERT_BINARY_DIR) + "/bin/spatialc
 
 int create(const std::string& path) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
 /// In the child, between fork and exec.
@@ -57,13 +62,18 @@ ChildResult run(const std::vector<std::string>& arguments, Output output) {
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("fork");
   if (child == 0) {
+    const rlimit limit{kMostCpuSeconds, kMostCpuSeconds};
+    ::setrlimit(RLIMIT_CPU, &limit);
     redirect(out, err, output);
     ::execv(kBinary.c_str(), argv.data());
     ::_exit(127);
   }
   int status = 0;
-  ::waitpid(child, &status, 0);
+  rusage usage{};
+  ::wait4(child, &status, 0, &usage);
   ChildResult result;
+  result.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   if (output == Output::captured) result.out = read_file(out);
   result.err = read_file(err);

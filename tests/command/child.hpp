@@ -1,6 +1,7 @@
 // Runs the built command as a child process.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,15 @@ struct ChildResult {
   int status = -1;  ///< exit status; -1 if a signal ended it
   std::string out;
   std::string err;
+  std::uint64_t peak_bytes = 0;  ///< of resident memory
+  double cpu_seconds = 0;
 };
 
 /// Where the child's standard output goes.
 enum class Output { captured, full_disk, closed, broken_pipe };
 
+/// A child that uses more than kMostCpuSeconds is ended by a signal.
+inline constexpr unsigned kMostCpuSeconds = 120;
 [[nodiscard]] ChildResult run(const std::vector<std::string>& arguments,
                               Output output = Output::captured);
 

@@ -109,6 +109,49 @@ TEST_CASE("sizes are limited, compressed or not") {
   }
 }
 
+/// The rich program, made longer than what is looked at before the rest is read.
+std::string long_program() {
+  std::string files = "\"kernels.py\"";
+  while (files.size() < 2 * kFirstLookBytes) files += ",\"\\u00e4 \xc3\xa4.py\"";
+  return test::rich_with("\"kernels.py\"", files);
+}
+
+TEST_CASE("a right program is read to its end, however long, and wherever its beginning ends") {
+  const TemporaryFolder folder;
+  const std::string text = long_program();
+  REQUIRE(parse_program(text, "long").has_value());
+  for (const char* const name : {"p.json", "p.json.zst"}) {
+    REQUIRE_FALSE(write_bytes(folder.file(name), text).has_value());
+    CHECK(read_program(folder.file(name)).has_value());
+  }
+  for (std::size_t size = 0; size < 3000; size += 11) {
+    const auto refused = look_at_json(text.substr(0, kFirstLookBytes - size), "long", "a program");
+    REQUIRE_FALSE(refused.has_value());
+  }
+  for (std::size_t size = 0; size < kRichProgram.size(); ++size) {
+    REQUIRE_FALSE(look_at_json(kRichProgram.substr(0, size), "rich", "a program").has_value());
+  }
+}
+
+TEST_CASE("a long file that is no program is refused by its beginning") {
+  const TemporaryFolder folder;
+  const std::string rest(3 * kFirstLookBytes, ' ');
+  for (const std::string start : {"<", "[", "{]", "{\"a\":tru,", "{\"a\":\"\x01"}) {
+    CAPTURE(start);
+    for (const char* const name : {"p.json", "p.json.zst"}) {
+      REQUIRE_FALSE(write_bytes(folder.file(name), start + rest).has_value());
+      const auto whole = read_bytes(folder.file(name), kMaximumInputBytes, nullptr);
+      REQUIRE(whole.has_value());
+      const auto looked = read_bytes(folder.file(name), kMaximumInputBytes, look_at_program);
+      REQUIRE_FALSE(looked.has_value());
+      // The same words as if it had been read to its end.
+      const auto parsed = parse_program(*whole, folder.file(name));
+      REQUIRE_FALSE(parsed.has_value());
+      CHECK(looked.error().message() == parsed.error().message());
+    }
+  }
+}
+
 TEST_CASE("a file is replaced whole or not at all") {
   const TemporaryFolder folder;
   const std::string path = folder.file("p.json");

@@ -17,6 +17,10 @@ TEST_CASE("refused: text that is not a program") {
   check_refused_text("17", "$", 1, "a program", "17");
   check_refused_text("\xef\xbb\xbf{}", "$", 1, "a program", "");
   check_refused_text(std::string_view("\0\0\0", 3), "$", 1, "a program", "byte 0x00");
+  check_refused_text(
+      "\x7f"
+      "ELF",
+      "$", 1, "a program", "byte 0x7f");
   check_refused_text(std::string(100'000, '['), "$", 1, "a program", "an array");
 }
 
