@@ -120,7 +120,6 @@ class Application {
     }
     if (rule == Rule::reduction) {
       if (program_.postconditions.empty()) return std::nullopt;
-      if (verdict(Rule::flow) == Verdict::refuted) return "an op reads what it must not (flow)";
       if (verdict(Rule::memory) == Verdict::refuted)
         return "what an op writes may lie in another buffer too (memory)";
     }
@@ -198,6 +197,11 @@ class Application {
     for (const Rule premise : {Rule::liveness, Rule::bounds, Rule::ordering, Rule::flow}) {
       if (verdict(premise) == Verdict::certified || std::holds_alternative<proofs::Refuted>(search))
         continue;
+      if (verdict(premise) == Verdict::refuted) {
+        result.verdict = Verdict::not_evaluated;
+        result.detail = "an op reads what it must not (flow)";
+        return;
+      }
       return undecided(result, fmt::format("{} is undecided", proofs::to_string(premise)));
     }
     settle(std::move(search), &proofs::reduction::check, result);

@@ -147,6 +147,10 @@ std::int64_t Query::value(Term a) const {
 
 Session::Session() : context_(std::make_shared<Context>()) {}
 
+Query Session::query(Logic logic) const {
+  return {logic, limits, on_query ? std::make_shared<Context>() : context_};
+}
+
 Answer Session::solve(Query& query) {
   ++queries;
   if (on_query) on_query(query.smt2());

@@ -93,7 +93,9 @@ struct Session {
   std::uint64_t queries = 0;
   std::uint64_t resource = 0;
 
-  [[nodiscard]] Query query(Logic logic) const { return Query(logic, limits, context_); }
+  /// The text of a query depends on what its context held before (names, order of operands), so a
+  /// query that is handed out gets a context of its own.
+  [[nodiscard]] Query query(Logic logic) const;
   /// Solves through the session: counts, exports, asks.
   [[nodiscard]] Answer solve(Query& query);
 

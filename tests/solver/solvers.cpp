@@ -58,12 +58,10 @@ std::vector<AskedQuery> all_queries(const ir::Program& program) {
   static_cast<void>(proofs::memory::prove(f.subject, f.session));
   if (f.position.empty()) return out;
   rule = proofs::Rule::ordering;
-  auto ordering = proofs::ordering::prove(f.subject, f.position, f.session);
+  const auto ordering = proofs::ordering::prove(f.subject, f.position, f.session);
   if (!std::holds_alternative<proofs::Proved<proofs::ordering::Witness>>(ordering.search))
     return out;
   rule = proofs::Rule::flow;
-  // As if nothing had been asked before, so that its own queries are seen.
-  for (proofs::ordering::ExaminedPair& pair : ordering.ordered) pair.shown = false;
   static_cast<void>(proofs::flow::prove(f.subject, f.position, ordering.ordered, f.session));
   rule = proofs::Rule::reduction;
   if (!program.postconditions.empty()) {
