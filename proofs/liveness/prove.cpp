@@ -14,9 +14,11 @@ namespace {
 /// Tests that one query takes. Z3's difference logic is quadratic in practice, blocks of this size
 /// are not.
 constexpr std::size_t kBlock = 800;
-/// Seeds tried on a program outside the class, and its size up to which they are.
+/// Seeds tried on a program outside the class, and the steps that all of them may take together for
+/// one number of iterations.
 constexpr std::uint64_t kSeeds = 64;
-constexpr std::uint32_t kSeedLimit = 200'000;
+constexpr std::uint64_t kOnceSteps = 8'000'000;
+constexpr std::uint64_t kPersistentSteps = 400'000;
 
 /// Is the token-free part of the net all that matters? Yes, unless a place leads back by an
 /// iteration: then a cycle can pass through places with tokens and hold none in all.
@@ -71,8 +73,8 @@ std::vector<Constraint> constraints(const Subject& subject, const Heads& heads, 
     out.push_back({h - 1, h, std::int64_t{heads.transition(h)} - heads.transition(h - 1)});
   }
   const auto add = [&](std::uint32_t from, std::uint32_t to, std::int64_t tokens) {
-    out.push_back({heads.of(from), heads.of(to),
-                   heads.behind(from) + 1 - tokens * long_period(subject)});
+    out.push_back(
+        {heads.of(from), heads.of(to), heads.behind(from) + 1 - tokens * long_period(subject)});
   };
   for (const ir::Place& p : subject.net.places) {
     if (p.tokens == 0 || !token_free) add(p.from.value(), p.to.value(), p.tokens);
@@ -249,27 +251,41 @@ class Potentials {
   std::vector<std::int64_t> potential_;
 };
 
-/// Plays until stuck. Persistent programs are unrolled further and further, because a program that
-/// has ended its last iteration would have gone on.
+/// A play that ended where somebody waits for ever.
 struct Stuck {
   ir::Unrolled unrolled;
   ir::FreePlay play;
   std::optional<ir::ProgramId> starved;  ///< by the balance of a persistent program; else for ever
 };
-std::optional<Stuck> play_to_stuck(const Subject& subject, std::optional<std::uint64_t> seed) {
+
+/// Plays `iterations` iterations, in round robin and then with the seeds from 1 to `seeds`.
+std::optional<Stuck> play_to_stuck(const Subject& subject, std::uint32_t iterations,
+                                   std::uint64_t seeds) {
   const ir::Program& program = *subject.program;
-  for (std::uint32_t iterations = 1; iterations <= 4096; iterations *= 4) {
-    auto unrolled = ir::unroll(program, iterations, 4'000'000);
-    if (!std::holds_alternative<ir::Unrolled>(unrolled)) return std::nullopt;
-    Stuck stuck{std::move(std::get<ir::Unrolled>(unrolled)), {}, {}};
-    const ir::TokenGame game(program, stuck.unrolled);
-    stuck.play = ir::play_freely(game, seed);
-    if (stuck.play.result.complete && !subject.persistent()) return std::nullopt;
-    if (stuck.play.result.fault) return std::nullopt;
+  auto unrolled = ir::unroll(program, iterations, 4'000'000);
+  if (!std::holds_alternative<ir::Unrolled>(unrolled)) return std::nullopt;
+  Stuck stuck{std::move(std::get<ir::Unrolled>(unrolled)), {}, {}};
+  const ir::TokenGame game(program, stuck.unrolled);
+  for (std::uint64_t seed = 0; seed <= seeds; ++seed) {
+    stuck.play = ir::play_freely(game, seed == 0 ? std::nullopt : std::optional(seed));
+    if (stuck.play.result.fault) continue;
+    if (stuck.play.result.complete && !subject.persistent()) continue;
     const auto blocked = ir::blocked_for_ever(game, stuck.play.result.state);
     if (std::find(blocked.begin(), blocked.end(), 1) != blocked.end()) return stuck;
     stuck.starved = ir::starved_by_balance(game, stuck.play.result.state);
     if (stuck.starved) return stuck;
+  }
+  return std::nullopt;
+}
+
+/// Persistent programs are unrolled further and further, because a program that has ended its last
+/// iteration would have gone on. So the play found is one of the shortest.
+std::optional<Stuck> play_to_stuck(const Subject& subject, std::uint64_t seeds) {
+  for (std::uint32_t iterations = 1; iterations <= 4096; iterations *= 2) {
+    const std::uint64_t steps = std::uint64_t{subject.one.transitions()} * iterations + 1;
+    const std::uint64_t affordable = (subject.persistent() ? kPersistentSteps : kOnceSteps) / steps;
+    if (auto stuck = play_to_stuck(subject, iterations, std::min(seeds, affordable))) return stuck;
+    if (!subject.persistent()) break;
   }
   return std::nullopt;
 }
@@ -300,7 +316,7 @@ Counterexample stuck_counterexample(const Subject& subject, Stuck stuck) {
 std::optional<Counterexample> cycle_counterexample(const Subject& subject) {
   const auto cycle = shortest_cycle(subject);
   if (cycle.empty() && only_token_free(subject)) return std::nullopt;
-  auto stuck = play_to_stuck(subject, std::nullopt);
+  auto stuck = play_to_stuck(subject, 0);
   if (!stuck) return std::nullopt;
   if (subject.persistent()) return stuck_counterexample(subject, std::move(*stuck));
   Counterexample c;
@@ -314,14 +330,8 @@ std::optional<Counterexample> cycle_counterexample(const Subject& subject) {
 }
 
 Search<Witness> outside_the_class(const Subject& subject) {
-  if (auto stuck = play_to_stuck(subject, std::nullopt)) {
+  if (auto stuck = play_to_stuck(subject, kSeeds)) {
     return Refuted{stuck_counterexample(subject, std::move(*stuck))};
-  }
-  if (subject.one.transitions() <= kSeedLimit) {
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      if (auto stuck = play_to_stuck(subject, seed))
-        return Refuted{stuck_counterexample(subject, std::move(*stuck))};
-    }
   }
   return Unknown{issue_text(subject, subject.net.issues.front())};
 }

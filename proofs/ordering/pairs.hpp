@@ -26,8 +26,8 @@ class NeighbourVisitor {
 };
 
 /// Visits every access (of the judged iterations) of every segment in the order of `position` (see
-/// linear_extension); a run's reads come before its writes. `last_writer` (if not null) receives the final writer of every
-/// segment.
+/// linear_extension); a run's reads come before its writes. `last_writer` (if not null) receives
+/// the final writer of every segment.
 void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& position,
                       NeighbourVisitor& visitor, std::vector<std::uint32_t>* last_writer = nullptr);
 

@@ -5,6 +5,7 @@
 #include "ir/require.hpp"
 #include "proofs/issues.hpp"
 #include "proofs/ordering/clocks.hpp"
+#include "proofs/ordering/plays.hpp"
 #include "proofs/ordering/rule.hpp"
 #include "proofs/reversal.hpp"
 #include "proofs/schedules.hpp"
@@ -87,6 +88,9 @@ class Prover {
       return std::max(position_[first(x)], position_[last(x)]) <
              std::max(position_[first(y)], position_[last(y)]);
     });
+    if (!subject_.net.exact()) {
+      if (auto found = race_by_playing(open)) return Refuted{std::move(*found)};
+    }
     if (open.size() > kCandidates) open.resize(kCandidates);
     std::vector<std::pair<std::uint64_t, std::uint32_t>> ranked;
     for (const std::uint32_t i : open) ranked.emplace_back(history_distance(i), i);
@@ -112,9 +116,8 @@ class Prover {
                         ir::TransitionId(last(open.front()))))};
   }
 
-  /// Past of both, then earlier before later; and past of the later alone first.
-  [[nodiscard]] Counterexample race(std::uint32_t i) const {
-    const std::uint32_t a = first(i), b = last(i);
+  /// A race of pair `i`, without schedules.
+  [[nodiscard]] Counterexample race_between(std::uint32_t i) const {
     Counterexample c;
     c.kind = Kind::race;
     c.iterations = subject_.stretch.iterations;
@@ -123,6 +126,25 @@ class Prover {
     c.accesses = {{earlier.transition, earlier.access}, {later.transition, later.access}};
     c.range = LocationRange{subject_.accesses.storages[earlier.storage],
                             std::max(earlier.low, later.low), std::min(earlier.high, later.high)};
+    return c;
+  }
+
+  [[nodiscard]] std::optional<Counterexample> race_by_playing(
+      const std::vector<std::uint32_t>& open) const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> asked;
+    for (const std::uint32_t i : open) asked.emplace_back(first(i), last(i));
+    auto found = play_both_orders(subject_, asked);
+    if (!found) return std::nullopt;
+    Counterexample c = race_between(open[found->pair]);
+    c.schedules = {std::move(found->first_before), std::move(found->last_before)};
+    if (!std::holds_alternative<Reproduced>(replay(*subject_.program, c))) return std::nullopt;
+    return c;
+  }
+
+  /// Past of both, then earlier before later; and past of the later alone first.
+  [[nodiscard]] Counterexample race(std::uint32_t i) const {
+    const std::uint32_t a = first(i), b = last(i);
+    Counterexample c = race_between(i);
     // With the declared depths, unless only a deeper FIFO lets the later access go first.
     auto past_b = causal_past(subject_, {b}, true);
     const bool deeper = past_b[a] != 0;
