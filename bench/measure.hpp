@@ -28,6 +28,8 @@ int declare(const std::string& name, Body body) {
         ->Arg(10'000)
         ->Arg(30'000)
         ->Arg(100'000)
+        ->Arg(300'000)
+        ->Arg(1'000'000)
         ->Unit(benchmark::kMillisecond)
         ->Complexity();
   }

@@ -167,6 +167,7 @@ class Application {
     examined_ = std::move(found.ordered);
     report_.pairs = examined_.size();
     settle(std::move(found.search), &proofs::ordering::check, result);
+    if (result.verdict == Verdict::certified) result.detail = std::move(found.strategy);
   }
 
   void flow(const std::vector<std::uint32_t>& position, smt::Session& session, RuleReport& result) {

@@ -28,7 +28,9 @@ class Prover {
   Found run() {
     Found found;
     const Paths paths = find_paths(subject_, position_, pairs_);
+    const std::uint64_t before = session_.queries;
     found.search = judge(paths);
+    found.strategy = strategy(paths, session_.queries - before);
     for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
       found.ordered.push_back({first(i), last(i), paths.reach[i], shown_ && paths.found[i] != 0});
     }
@@ -41,6 +43,15 @@ class Prover {
   }
   [[nodiscard]] std::uint32_t last(std::uint32_t i) const {
     return subject_.accesses.accesses[pairs_[i].later].transition.value();
+  }
+  /// Pairs by the part of the net that a query about them speaks of.
+  [[nodiscard]] static std::string strategy(const Paths& paths, std::uint64_t queries) {
+    if (queries <= 1) return queries == 1 ? "one query" : "";
+    std::uint64_t pairs[3] = {0, 0, 0};
+    for (const Reach reach : paths.reach) ++pairs[static_cast<std::size_t>(reach)];
+    return fmt::format(
+        "{} queries: {} pairs within two engine programs, {} within a site, {} in the whole net",
+        queries, pairs[0], pairs[1], pairs[2]);
   }
   Search<Witness> judge(const Paths& paths) {
     if (paths.limit) {
@@ -173,7 +184,7 @@ class Prover {
 Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
             smt::Session& session) {
   if (subject.accesses.limit) {
-    return {Unknown{"the accesses of the program exceed the limit of the analysis"}, {}};
+    return {Unknown{"the accesses of the program exceed the limit of the analysis"}, {}, {}};
   }
   return Prover(subject, position, session).run();
 }

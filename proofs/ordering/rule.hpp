@@ -49,6 +49,7 @@ struct ExaminedPair {
 struct Found {
   Search<Witness> search;
   std::vector<ExaminedPair> ordered;  ///< by (first, last)
+  std::string strategy;  ///< how Z3 was asked: in how many queries, about what part of the net
 };
 
 /// `position`: a linear extension of the subject.
