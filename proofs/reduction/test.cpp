@@ -27,6 +27,7 @@ Draft one_engine(std::vector<std::string> ops, const std::vector<std::string>& t
       .stage("silu", "silu")
       .stage("mul", "mul");
   d.stage("twice", "scale", R"("scale": 2)").stage("half", "scale", R"("scale": 0.5)");
+  d.stage("huge", "scale", R"("scale": 1000001)").stage("most", "scale", R"("scale": 524288)");
   return d.engine("compute", std::move(ops)).sum("y", terms);
 }
 
@@ -80,12 +81,99 @@ TEST_CASE("reduction: another sum is refuted and rejected") {
 }
 
 TEST_CASE("reduction: a value that is no linear combination is neither proved nor refuted") {
-  for (const char* op : {"run silu x0 > y", "run mul x0 x1 > y", "run half x0 > y",
-                         "run copy x0 x1 > y", "run copy > y"}) {
+  for (const char* op :
+       {"run silu x0 > y", "run mul x0 x1 > y", "run half x0 > y", "run copy x0 x1 > y",
+        "run copy > y", "run add > y", "run sub x0 > y", "run neg x0 x1 > y", "run twice x0 x1 > y",
+        "run huge x0 > y", "run add x0 x1[0:2] > y", "run copy x0[0:2] > y"}) {
     CAPTURE(op);
     Fixture f(one_engine({op}, {"x0"}));
     CHECK(proved(f).starts_with("unknown: "));
     CHECK(checked(f) == rejected(Reason::opaque_value));
+  }
+}
+
+/// `x0` times 2^`power`, a multiple of 19 and what is left, into `to`.
+void append_power(std::vector<std::string>& ops, int power, const std::string& to) {
+  std::string from = "x0";
+  for (; power >= 19; power -= 19, from = to) ops.push_back("run most " + from + " > " + to);
+  for (; power > 0; --power, from = to) ops.push_back("run twice " + from + " > " + to);
+}
+
+TEST_CASE("reduction: factors that do not fit are no result, even where they wrap around to it") {
+  // 2^64 x0 + x0, as a product that does not fit and as a sum of products that do.
+  std::vector<std::string> product, sum;
+  append_power(product, 64, "b");
+  product.push_back("run add b x0 > y");
+  for (int i = 0; i < 4; ++i) {
+    // 2^(1 + i) x0 is another value for every i, so that the products meet only at x0.
+    const std::string to = "p" + std::to_string(i);
+    std::string from = "x0";
+    for (int k = 0; k <= i; ++k, from = to) sum.push_back("run twice " + from + " > " + to);
+    for (int k = 0; k < 3; ++k) sum.push_back("run most " + to + " > " + to);
+    for (int k = 58 + i; k < 62; ++k) sum.push_back("run twice " + to + " > " + to);
+  }
+  sum.push_back("run add p0 p1 p2 p3 x0 > y");
+  for (const auto& ops : {product, sum}) {
+    CAPTURE(ops.size());
+    Draft d = one_engine(ops, {"x0"});
+    for (const char* b : {"p0", "p1", "p2", "p3"}) d.buffer(b);
+    Fixture f(d);
+    CHECK(checked(f) == rejected(Reason::wrong_result));
+  }
+}
+
+TEST_CASE("reduction: undefined contents are no result, even beside the right one") {
+  Fixture f(one_engine({"run add x0 b > y"}, {"x0"}));
+  CHECK(checked(f) == rejected(Reason::wrong_result));
+  Fixture part(one_engine({"run copy x0[0:2] > y[0:2]"}, {"x0"}));
+  CHECK(checked(part) == rejected(Reason::wrong_result));
+}
+
+TEST_CASE("reduction: a term must be given from its first to its last byte") {
+  for (const char* term : {"b", "c"}) {
+    Draft d("partly given");
+    d.tensor("x", "external", 4).tensor("y", "undefined", 8);
+    d.buffer("b", R"("init": "external")").buffer("c").buffer("e", R"("init": "external")");
+    d.member("postconditions",
+             R"([{"region": {"tensor": "y", "rows": [0, 4]}, "sum": [{"tensor": "x"}]},
+      {"region": {"tensor": "y", "rows": [4, 8]}, "sum": [{"tensor": "x"}, {"buffer": ")" +
+                 std::string(term) + R"("}]}])");
+    d.stage("add", "add");
+    Fixture f(d.engine("load", {"run load x > y[0:4]", "run add x b > y[4:8]"}));
+    CHECK(checked(f) ==
+          (term == std::string("b") ? "accepted" : rejected(Reason::missing_obligation)));
+  }
+}
+
+TEST_CASE("reduction: columns of a tensor are moved row by row") {
+  const auto columns = [](const std::string& read, const std::string& write) {
+    Draft d("columns");
+    d.tensor("x", "external", 2).tensor("w", "external", 2).tensor("y", "zero", 2);
+    d.stage("move", "copy").member("postconditions", R"([
+      {"region": {"tensor": "y", "cols": [0, 2]}, "sum": [{"tensor": "x", "cols": [2, 4]}]},
+      {"region": {"tensor": "y", "cols": [2, 4]}, "sum": [{"tensor": "x", "cols": [0, 2]}]}])");
+    return d.member("programs", R"([{"site": [0, 0, 0], "engine": "compute", "ops": [
+      {"run": "move", "reads": [{"tensor": "x", "cols": [2, 4]}], "writes": [{"tensor": "y", "cols": [0, 2]}]},
+      {"run": "move", "reads": [{"tensor": "x", "cols": )" +
+                                    read + R"(}], "writes": [{"tensor": "y", "cols": )" + write +
+                                    "}]}]}]");
+  };
+  Fixture right(columns("[0, 2]", "[2, 4]"));
+  CHECK(checked(right) == "accepted");
+  Fixture wrong(columns("[1, 3]", "[2, 4]"));
+  CHECK(checked(wrong) == rejected(Reason::wrong_result));
+  Fixture over(columns("[0, 2]", "[1, 3]"));
+  CHECK(checked(over) == rejected(Reason::wrong_result));
+}
+
+TEST_CASE("reduction: a run writes several regions, each with its whole result, after all reads") {
+  const std::vector<std::string> swap{"run copy x0 > b", "run copy b > b c", "run sub c x1 > y",
+                                      "run add y x1 > y"};
+  Fixture f(one_engine(swap, {"x0"}));
+  CHECK(checked(f) == "accepted");
+  for (const char* op : {"run copy x0 > y b", "run copy x0 > b y", "run add y y > b y"}) {
+    Fixture twice(one_engine({"run copy x0 > y", "run copy x1 > b", op}, {"x0"}));
+    CHECK((checked(twice) == "accepted") == (std::string(op) != "run add y y > b y"));
   }
 }
 
