@@ -132,6 +132,10 @@ TEST_CASE("flow: initial contents of a section's buffer are gone when the sectio
   Draft d("never written");
   d.persistent().tensor("y").buffer("b", R"("init": "zero")");
   refutes(d.engine("store", {"run store b > y"}), "undefined-read", Reason::undefined_read);
+  const Fixture f(d);
+  const auto bad = sources(f.subject, f.position).bad;
+  REQUIRE(bad);
+  CHECK(f.subject.accesses.accesses[bad->read].transition == f.at(0, 0, 1));
 }
 
 TEST_CASE("flow: initial contents are nobody's product after the first iteration") {

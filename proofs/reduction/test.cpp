@@ -122,6 +122,23 @@ TEST_CASE("reduction: factors that do not fit are no result, even where they wra
   }
 }
 
+TEST_CASE("reduction: an expectation is met by its terms alone") {
+  Obligation o;
+  o.expected = {{0, 0, 1}, {1, 4, 2}};
+  Combination c;
+  c.terms = o.expected;
+  CHECK(meets(c, o));
+  for (const auto spoil :
+       {+[](Combination& x) { x.opaque = 3; }, +[](Combination& x) { x.overflow = true; },
+        +[](Combination& x) { x.undefined = true; }, +[](Combination& x) { x.terms[1].factor = 1; },
+        +[](Combination& x) { x.terms[1].offset = 0; },
+        +[](Combination& x) { x.terms.pop_back(); }}) {
+    Combination other = c;
+    spoil(other);
+    CHECK(!meets(other, o));
+  }
+}
+
 TEST_CASE("reduction: undefined contents are no result, even beside the right one") {
   Fixture f(one_engine({"run add x0 b > y"}, {"x0"}));
   CHECK(checked(f) == rejected(Reason::wrong_result));
