@@ -49,6 +49,7 @@ TEST_CASE("reduction: linear ops are followed") {
       {{"run twice x0 > y"}, {"x0", "x0"}},
       {{"run add x0 x1 > b", "run sub b x1 > y"}, {"x0"}},
       {{"run neg x0 > b", "run sub x1 b > y"}, {"x0", "x1"}},
+      {{"run add x0 x1 x2 > b", "run sub b x1 x2 > y"}, {"x0"}},
       {{"run copy x0[0:2] > y[2:4]", "run copy x0[2:4] > b[0:32]", "run copy x0[0:2] > y[0:2]",
         "run copy b[0:32] > y[2:4]"},
        {"x0"}},
@@ -206,6 +207,16 @@ TEST_CASE("reduction: without one finite run nothing is accepted") {
   crossed.tensor("x", "external").tensor("y").sum("y", {"x"}).semaphore("s").semaphore("t");
   crossed.engine("load", {"wait s", "post t"}).engine("store", {"wait t", "post s"});
   Fixture f(crossed);
+  CHECK(checked(f) == rejected(Reason::missing_obligation));
+}
+
+TEST_CASE("reduction: accesses beyond the limit of the analysis leave the obligation open") {
+  Draft d("far pages");
+  d.fifo("q", 2, R"("page_bytes": 2305843009213693952, "address": 0)");
+  d.engine("load", {"repeat 8", "reserve q", "run load > q", "push q", "end"});
+  d.engine("store", {"repeat 8", "front q", "pop q", "end"});
+  Fixture f(d);
+  REQUIRE(f.subject.accesses.limit);
   CHECK(checked(f) == rejected(Reason::missing_obligation));
 }
 
