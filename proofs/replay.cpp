@@ -349,7 +349,7 @@ class Replayer {
     if (reduction::unfounded_postcondition(subject)) return no("a term is not given from outside");
     const reduction::SymbolicRun values(subject, position);
     for (const reduction::Obligation& o : reduction::obligations(subject, values)) {
-      const auto found = values.combination(o.value);
+      const auto found = values.combination(o.value, o.type);
       if (o.postcondition != c_.index || found.opaque != 0xffffffffU) continue;
       if (found.undefined || found.overflow || found.terms != o.expected) return Reproduced{};
     }
