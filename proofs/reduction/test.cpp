@@ -123,6 +123,14 @@ TEST_CASE("reduction: factors that do not fit are no result, even where they wra
   }
 }
 
+TEST_CASE("reduction: zeroed contents add nothing") {
+  Draft d("zero");
+  d.tensor("x", "external").tensor("z", "zero").tensor("y").stage("add", "add").sum("y", {"x"});
+  Fixture f(d.engine("load", {"run add x z > y"}));
+  CHECK(proved(f) == "proved");
+  CHECK(checked(f) == "accepted");
+}
+
 TEST_CASE("reduction: an expectation is met by its terms alone") {
   Obligation o;
   o.expected = {{0, 0, 1}, {1, 4, 2}};

@@ -113,6 +113,14 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("what is added as i8 is no i32, though it is written as one") {
+  Draft d("mixed");
+  d.tensor("x0", "external", 4, "i32").tensor("x1", "external", 4, "i32");
+  d.tensor("a", "undefined", 4, "i8").tensor("b", "undefined", 4, "i8");
+  d.tensor("y", "undefined", 4, "i32").stage("add", "add").sum("y", {"x0", "x1"});
+  is_not_certified(d.engine("compute", {"run copy x0 > a", "run copy x1 > b", "run add a b > y"}));
+}
+
 /// Two given buffers, added in a type that only the result's tensor says.
 Draft added_buffers(const std::string& result, const std::string& meant) {
   Draft d("buffers added as " + result);
