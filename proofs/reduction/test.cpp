@@ -131,6 +131,31 @@ TEST_CASE("reduction: zeroed contents add nothing") {
   CHECK(checked(f) == "accepted");
 }
 
+TEST_CASE("reduction: what is added beginning inside an element is no sum of elements") {
+  for (const int shift : {2, 4}) {
+    const std::string part = "[" + std::to_string(shift) + ":60]";
+    const std::string moved = "[0:" + std::to_string(60 - shift) + "]";
+    Draft d = one_engine({"run copy x0 > b", "run copy x1 > c", "run add b c > s",
+                          "run add b" + part + " c" + part + " > w" + moved,
+                          "run copy w" + moved + " > s" + part, "run copy s > y"},
+                         {"x0", "x1"});
+    Fixture f(d.buffer("s").buffer("w"));
+    CHECK(checked(f) == (shift == 4 ? "accepted" : rejected(Reason::opaque_value)));
+  }
+}
+
+TEST_CASE("reduction: an element is as large as its own type says") {
+  Draft d("two sizes");
+  d.tensor("x", "external").tensor("y").stage("add", "add").sum("y", {"x"});
+  for (const char* given : {"b0", "b1"}) d.tensor(given, "external", 4, "i8");
+  d.tensor("z", "undefined", 4, "i8").buffer("u").buffer("v").buffer("w");
+  d.engine("load", {"run copy x > y", "run copy b0 > u", "run copy b1 > v",
+                    "run add u[0:3] v[0:3] > w[0:3]", "run add u[3:64] v[3:64] > w[3:64]",
+                    "run copy w > z"});
+  Fixture f(d.sum("z", {"b0", "b1"}));
+  CHECK(checked(f) == "accepted");
+}
+
 TEST_CASE("reduction: an expectation is met by its terms alone") {
   Obligation o;
   o.expected = {{0, 0, 1}, {1, 4, 2}};
