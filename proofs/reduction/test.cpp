@@ -133,15 +133,43 @@ TEST_CASE("reduction: zeroed contents add nothing") {
 
 TEST_CASE("reduction: what is added beginning inside an element is no sum of elements") {
   for (const int shift : {2, 4}) {
-    const std::string part = "[" + std::to_string(shift) + ":60]";
-    const std::string moved = "[0:" + std::to_string(60 - shift) + "]";
-    Draft d = one_engine({"run copy x0 > b", "run copy x1 > c", "run add b c > s",
-                          "run add b" + part + " c" + part + " > w" + moved,
-                          "run copy w" + moved + " > s" + part, "run copy s > y"},
-                         {"x0", "x1"});
-    Fixture f(d.buffer("s").buffer("w"));
-    CHECK(checked(f) == (shift == 4 ? "accepted" : rejected(Reason::opaque_value)));
+    const auto at = "[" + std::to_string(shift) + ":" + std::to_string(shift + 56) + "]";
+    const std::string begin = "[0:56]";
+    // Of given contents, and of a sum: taken from the middle, changed, and put back.
+    for (const std::vector<std::string>& ops :
+         {std::vector<std::string>{"run add b" + at + " c" + at + " > w" + begin},
+          {"run neg s" + at + " > w" + begin, "run neg w" + begin + " > w" + begin}}) {
+      std::vector<std::string> all{"run copy x0 > b", "run copy x1 > c", "run add b c > s"};
+      all.insert(all.end(), ops.begin(), ops.end());
+      all.push_back("run copy w" + begin + " > s" + at);
+      all.push_back("run copy s > y");
+      Draft d = one_engine(all, {"x0", "x1"});
+      Fixture f(d.buffer("s").buffer("w"));
+      CHECK(checked(f) == (shift == 4 ? "accepted" : rejected(Reason::opaque_value)));
+    }
   }
+}
+
+/// Two given buffers, the first at `address`, and what becomes of them in `y`, of type `meant`.
+Draft given_buffers(int address, const std::string& meant, std::vector<std::string> ops) {
+  Draft d("given buffers");
+  d.buffer("a", "\"init\": \"external\", \"address\": " + std::to_string(address));
+  d.buffer("b", R"("init": "external", "address": 128)").buffer("u", R"("address": 192)");
+  d.tensor("c", "undefined", 4, "i8").stage("add", "add");
+  if (meant.empty()) return d.engine("load", std::move(ops)).sum("u", {"a", "b"});
+  return d.tensor("y", "undefined", 4, meant).engine("load", std::move(ops)).sum("y", {"a", "b"});
+}
+
+TEST_CASE("reduction: sums have the type of the postcondition, or none") {
+  Fixture other(given_buffers(0, "i32", {"run add a b > c", "run copy c > y"}));
+  CHECK(checked(other) == rejected(Reason::opaque_value));
+  Fixture same(given_buffers(0, "i8", {"run add a b > c", "run copy c > y"}));
+  CHECK(checked(same) == "accepted");
+  Fixture none(given_buffers(0, "i32", {"run add a b > u", "run copy u > y"}));
+  CHECK(checked(none) == "accepted");
+  // Contents of buffers may begin at any byte of their memory.
+  Fixture shifted(given_buffers(4, "", {"run add a b > u"}));
+  CHECK(checked(shifted) == "accepted");
 }
 
 TEST_CASE("reduction: an element is as large as its own type says") {
