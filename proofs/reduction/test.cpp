@@ -108,8 +108,7 @@ TEST_CASE("reduction: factors that do not fit are no result, even where they wra
   for (int i = 0; i < 4; ++i) {
     // 2^(1 + i) x0 is another value for every i, so that the products meet only at x0.
     const std::string to = "p" + std::to_string(i);
-    std::string from = "x0";
-    for (int k = 0; k <= i; ++k, from = to) sum.push_back("run twice " + from + " > " + to);
+    sum.push_back("run by" + std::to_string(2 << i) + " x0 > " + to);
     for (int k = 0; k < 3; ++k) sum.push_back("run most " + to + " > " + to);
     for (int k = 58 + i; k < 62; ++k) sum.push_back("run twice " + to + " > " + to);
   }
@@ -118,6 +117,8 @@ TEST_CASE("reduction: factors that do not fit are no result, even where they wra
     CAPTURE(ops.size());
     Draft d = one_engine(ops, {"x0"});
     for (const char* b : {"p0", "p1", "p2", "p3"}) d.buffer(b);
+    for (const std::string by : {"2", "4", "8", "16"})
+      d.stage("by" + by, "scale", "\"scale\": " + by);
     Fixture f(d);
     CHECK(checked(f) == rejected(Reason::wrong_result));
   }
@@ -222,6 +223,38 @@ TEST_CASE("reduction: a term must be given from its first to its last byte") {
     CHECK(checked(f) ==
           (term == std::string("b") ? "accepted" : rejected(Reason::missing_obligation)));
   }
+}
+
+TEST_CASE("reduction: what is given of a term in part, or not at all") {
+  for (const std::string term : {R"({"tensor": "base"})", R"({"tensor": "base", "cols": [0, 2]})",
+                                 R"({"tensor": "never"})", R"({"tensor": "part"})"}) {
+    CAPTURE(term);
+    const bool narrow = term.find("cols") != std::string::npos,
+               part = term.find("part") != std::string::npos;
+    Draft d("given in part");
+    d.tensor("base").tensor("never").tensor("y", "zero");
+    d.tensor("part", "external", 2, "f32", R"("view": {"of": "base", "offset": 0})");
+    d.member("postconditions", R"([{"region": {"tensor": "y")" +
+                                   std::string(narrow ? R"(, "cols": [0, 2])"
+                                               : part ? R"(, "rows": [0, 2])"
+                                                      : "") +
+                                   R"(}, "sum": [)" + term + "]}]");
+    Fixture f(d.engine("load", {"run copy part > y[0:2]"}));
+    CHECK(checked(f) == (part ? "accepted" : rejected(Reason::missing_obligation)));
+  }
+}
+
+TEST_CASE("reduction: a term of several parts, and one of a single byte") {
+  Draft parts("rows instead of columns"), byte("byte");
+  parts.tensor("x", "external").buffer("u").member("postconditions", R"([
+    {"region": {"buffer": "u", "bytes": [0, 32]}, "sum": [{"tensor": "x", "cols": [0, 2]}]}])");
+  Fixture wrong(parts.engine("load", {"run copy x[0:2] > u[0:32]"}));
+  CHECK(checked(wrong) == rejected(Reason::wrong_result));
+  byte.tensor("x", "external", 1, "i8").tensor("y", "zero", 1, "i8");
+  byte.member("postconditions", R"([
+    {"region": {"tensor": "y", "cols": [2, 3]}, "sum": [{"tensor": "x", "cols": [2, 3]}]}])");
+  Fixture right(byte.engine("load", {"run copy x > y"}));
+  CHECK(checked(right) == "accepted");
 }
 
 TEST_CASE("reduction: columns of a tensor are moved row by row") {
