@@ -143,7 +143,9 @@ class Replayer {
     if (r.state.next[p.value()] != c_.transition.value()) {
       return no("the engine program does not stand at the op");
     }
-    if (!c_.accesses.empty()) return region_fault();
+    if (!c_.accesses.empty()) {
+      return c_.kind == Kind::misuse ? region_fault() : no("another kind of fault happens");
+    }
     if (!game.can_step(r.state, p)) return no("the op is blocked");
     const auto fault = game.step(r.state, p);
     if (!fault) return no("the op is performed without fault");
@@ -242,7 +244,9 @@ class Replayer {
     for (const ir::ResolvedAccess& a : map.accesses) {
       if (!covers(map, a)) continue;
       if (a.write) writes[a.transition.value()].push_back(&a);
-      reads_range |= !a.write && a.transition.value() == read && a.access == c_.accesses[0].access;
+      reads_range |= !a.write && a.transition.value() == read &&
+                     a.access == c_.accesses[0].access && a.low <= c_.range->low &&
+                     c_.range->high <= a.high;
     }
     if (!reads_range) return no("the op does not read the range");
     ir::PlayState state = game_.start();
@@ -287,6 +291,11 @@ class Replayer {
            c_.range->low < a.high;
   }
 
+  [[nodiscard]] ir::SectionId section_of(std::uint32_t run) const {
+    return program_.stages[unrolled_.op_of(program_, ir::TransitionId(run)).object].section;
+  }
+
+  /// What flow's check calls wrong: the same exceptions.
   ReplayResult wrong_producer(std::uint32_t read, std::optional<std::uint32_t> writer) const {
     const std::uint32_t consumer = unrolled_.op_of(program_, ir::TransitionId(read)).object;
     const ir::Region& region = program_.accesses[c_.accesses[0].access].region;
@@ -302,6 +311,12 @@ class Replayer {
       }
     }
     if (!declared) return no("no producer is declared");
+    if (!writer && program_.execution == ir::Execution::persistent &&
+        unrolled_.iteration(ir::TransitionId(read)) == 0) {
+      return no("the first iteration may read initial contents");
+    }
+    if (writer && section_of(*writer) != section_of(read))
+      return no("the write belongs to another section");
     return Reproduced{};
   }
 
@@ -334,7 +349,7 @@ class Replayer {
     if (reduction::unfounded_postcondition(subject)) return no("a term is not given from outside");
     const reduction::SymbolicRun values(subject, position);
     for (const reduction::Obligation& o : reduction::obligations(subject, values)) {
-      const auto found = values.combination(o.value);
+      const auto found = values.combination(o.value, o.type);
       if (o.postcondition != c_.index || found.opaque != 0xffffffffU) continue;
       if (found.undefined || found.overflow || found.terms != o.expected) return Reproduced{};
     }
@@ -362,6 +377,8 @@ ReplayResult replay(const ir::Program& program, const Counterexample& counterexa
       break;
   }
   if (counterexample.iterations == 0) return no("at least one iteration is needed");
+  if (counterexample.iterations != 1 && program.execution == ir::Execution::once)
+    return no("the program is run once");
   auto unrolled = ir::unroll(program, counterexample.iterations);
   if (!std::holds_alternative<ir::Unrolled>(unrolled))
     return no("the program unrolls to more ops than the limit");

@@ -3,12 +3,14 @@
 #include "proofs/bounds/rule.hpp"
 #include "tests/proofs/fixture.hpp"
 #include "tests/proofs/samples.hpp"
+#include "tests/proofs/small_programs.hpp"
 
 namespace spatialcert::proofs::bounds {
 namespace {
 
 using tests::Draft;
 using tests::Fixture;
+using tests::Ops;
 using tests::outcome;
 using tests::rejected;
 using Reason = Rejected::Reason;
@@ -98,6 +100,27 @@ TEST_CASE("bounds: windows slide") {
   CHECK(checked(f) == "accepted");
 }
 
+TEST_CASE("bounds: the misuse that is found is the one that happens") {
+  for (const Ops& ops : tests::sequences(
+           {"reserve q 2", "push q", "run load x > q@1", "front q", "run store q > y", "pop q"},
+           3)) {
+    if (ops.empty()) continue;
+    Draft d("alone");
+    d.tensor("x", "external").tensor("y").fifo("q", 2).engine("load", ops);
+    CAPTURE(d.json());
+    const Fixture f(d);
+    const ir::TokenGame game(f.program, f.subject.stretch);
+    const auto fault = ir::play_freely(game).result.fault;
+    const auto misuse = window_misuse(f.subject);
+    if (!fault) continue;
+    REQUIRE(misuse);
+    CHECK(misuse->transition == fault->transition);
+    CHECK(misuse->counter == fault->counter);
+    CHECK(misuse->asked == fault->value);
+    CHECK(misuse->open == fault->limit);
+  }
+}
+
 Draft posts(int maximum, std::vector<std::string> waits) {
   Draft d("posts");
   d.semaphore("s", 0, maximum).semaphore("t", 0, 1);
@@ -125,6 +148,26 @@ TEST_CASE("bounds: a persistent program that gains in every iteration") {
   Fixture f(d);
   CHECK(checked(f) == rejected(Reason::inexact_test));
   refutes(d, "overflow");
+}
+
+TEST_CASE("bounds: a poster that nothing holds back has no bound") {
+  Draft d("runs ahead");
+  d.persistent().semaphore("s", 0, 31).engine("load", {"post s"}).engine("store", {"wait s"});
+  Fixture f(d);
+  REQUIRE(f.subject.net.exact());
+  CHECK(checked(f) == rejected(Reason::out_of_range));
+  refutes(d, "overflow");
+}
+
+TEST_CASE("bounds: every semaphore is looked at") {
+  for (const char* high : {"s", "t", "u"}) {
+    Draft d("three");
+    for (const char* name : {"s", "t", "u"}) d.semaphore(name, 0, 1);
+    const std::string post = std::string("post ") + high;
+    Fixture f(
+        d.engine("load", {"post s", "wait s", "post t", "wait t", "post u", "wait u", post, post}));
+    CHECK(checked(f) == rejected(Reason::out_of_range));
+  }
 }
 
 TEST_CASE("bounds: a persistent maximum") {

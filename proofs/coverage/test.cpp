@@ -81,6 +81,19 @@ TEST_CASE("coverage: what needs a rule that does not exist is named") {
   leaves_uncovered(two, "isolation");
 }
 
+TEST_CASE("coverage: every tensor may need a rule, a view of a buffer does not") {
+  Draft second("second tensor"), view("view");
+  second.tensor("x", "external").tensor("z", "external", 4, "f32", R"("owner": 1)");
+  leaves_uncovered(second.engine("load", {"run load x"}), "shard");
+  Draft fifo("a FIFO that is a view");
+  fifo.buffer("b").fifo("q", 1, R"("view": {"of": "b"})");
+  fifo.engine("load", {"reserve q", "push q", "front q", "pop q"});
+  leaves_uncovered(fifo, "shares its bytes with a FIFO");
+  view.buffer("b").buffer("v", R"("view": {"of": "b"})").fifo("q", 1);
+  Fixture f(view.engine("load", {"run load > v"}));
+  CHECK(uncovered(f.subject) == std::nullopt);
+}
+
 TEST_CASE("coverage: an op outside every section, or never performed, is uncovered") {
   Fixture f(tests::semaphore_handoff());
   const Witness w = tests::witness(prove(f.subject, f.session));

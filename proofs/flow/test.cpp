@@ -128,6 +128,81 @@ TEST_CASE("flow: a read that sees another stage's value") {
   refutes(waits, "wrong-producer", Reason::wrong_producer);
 }
 
+TEST_CASE("flow: initial contents of a section's buffer are gone when the section starts again") {
+  Draft d("never written");
+  d.persistent().tensor("y").buffer("b", R"("init": "zero")");
+  refutes(d.engine("store", {"run store b > y"}), "undefined-read", Reason::undefined_read);
+  const Fixture f(d);
+  const auto bad = sources(f.subject, f.position).bad;
+  REQUIRE(bad);
+  CHECK(f.subject.accesses.accesses[bad->read].transition == f.at(0, 0, 1));
+}
+
+TEST_CASE("flow: initial contents are nobody's product after the first iteration") {
+  Draft d("never written");
+  d.persistent().tensor("y").buffer("b", R"("init": "zero", "lifetime": "resident")");
+  d.stage("load", "copy").edge("load", "b", "store").engine("store", {"run store b > y"});
+  refutes(d, "wrong-producer", Reason::wrong_producer);
+}
+
+TEST_CASE("flow: edges speak of one buffer or FIFO and one consumer") {
+  Draft page("page of another stage"), other("edge of another consumer"), free("without an edge");
+  page.tensor("x", "external").tensor("y").fifo("q", 1).stage("load", "copy");
+  page.edge("load", "q", "store").engine("load", {"reserve q", "run bias x > q", "push q"});
+  page.engine("store", {"front q", "run store q > y", "pop q"});
+  refutes(page, "wrong-producer", Reason::wrong_producer);
+  for (Draft* d : {&other, &free}) d->tensor("x", "external").tensor("y").buffer("b");
+  other.stage("load", "copy").stage("last", "copy");
+  other.edge("load", "b", "store").edge("bias", "b", "last");
+  other.engine("load", {"run bias x > b", "run store b > y"});
+  refutes(other, "wrong-producer", Reason::wrong_producer);
+  free.edge("load", "b", "store").stage("store", "copy");
+  free.engine("load", {"run load x > b", "run bias x > b", "run last b > y"});
+  Fixture f(free);
+  CHECK(checked(f) == "accepted");
+}
+
+TEST_CASE("flow: one of several declared producers is enough") {
+  for (const char* producer : {"load", "bias"}) {
+    Draft d("two producers");
+    d.tensor("x", "external").tensor("y").buffer("b").stage("load", "copy").stage("bias", "copy");
+    d.edge("load", "b", "store").edge("bias", "b", "store");
+    Fixture f(d.engine("load", {"run " + std::string(producer) + " x > b", "run store b > y"}));
+    CHECK(checked(f) == "accepted");
+  }
+}
+
+TEST_CASE("flow: what another section wrote needs no declared producer") {
+  Draft d("two sections");
+  d.tensor("x", "external").tensor("y").buffer("b").edge("load", "b", "store");
+  d.stage("load", "copy", R"("section": "second")")
+      .stage("store", "copy", R"("section": "second")");
+  d.stage("bias", "copy", R"("section": "first")");
+  d.engine("load", {"run bias x > b", "run store b > y"});
+  d.member("sections",
+           R"([{"name": "first", "ops": [{"site": [0, 0, 0], "engine": "load", "range": [0, 1]}]},
+               {"name": "second", "ops": [{"site": [0, 0, 0], "engine": "load", "range": [1, 2]}]}])");
+  Fixture f(d);
+  CHECK(checked(f) == "accepted");
+  for (ir::Stage& stage : f.program.stages) stage.section = ir::SectionId(0U);
+  CHECK(checked(f) == rejected(Reason::wrong_producer));
+}
+
+TEST_CASE("flow: the first bad read is the one reported, and own writes need no query") {
+  Draft d("two bad reads");
+  d.tensor("y").buffer("b").engine("store", {"run store b > y", "run store b > y"});
+  Fixture f(d);
+  const Sources bad = sources(f.subject, f.position);
+  REQUIRE(bad.bad);
+  CHECK(f.subject.accesses.accesses[bad.bad->read].transition == f.at(0, 0));
+  Draft own("own write");
+  own.tensor("x", "external").buffer("b").engine("load", {"run load x > b", "run store b"});
+  Fixture g(own);
+  CHECK(sources(g.subject, g.position).needed.empty());
+  Fixture handed(tests::semaphore_handoff());
+  CHECK(sources(handed.subject, handed.position).needed.size() == 2);
+}
+
 TEST_CASE("flow: reads without a declared producer are counted") {
   Fixture f(tests::double_buffer());
   CHECK(found(f).undeclared == 8);

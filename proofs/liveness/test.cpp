@@ -99,6 +99,15 @@ TEST_CASE("liveness: a wait above all supply is starved") {
   CHECK(tests::replayed(f.program, tests::counterexample(found.search)) == "reproduced");
 }
 
+TEST_CASE("liveness: growth is compared, not subtracted") {
+  Draft d("pair");
+  d.semaphore("s").engine("load", {"post s"}).engine("store", {"wait s"});
+  Fixture f(d);
+  CHECK(outcome(check(f.subject, Witness{{INT64_MIN, INT64_MAX}})) == "accepted");
+  CHECK(outcome(check(f.subject, Witness{{INT64_MAX, INT64_MIN}})) ==
+        rejected(Reason::not_increasing));
+}
+
 TEST_CASE("liveness: a persistent program that runs dry after some iterations") {
   Draft d("dry");
   d.persistent().semaphore("s", 5);

@@ -19,6 +19,14 @@ ReplayResult recompute(const ir::Program& program, const Counterexample& c) {
   for (const ir::BufferId b : c.buffers) {
     if (!b.valid() || b.value() >= program.buffers.size()) return no("no such buffer");
   }
+  const auto all = occupancies(program);
+  const auto lives = [](const Occupancy& o, ir::BufferId b) {
+    return std::find(o.buffers.begin(), o.buffers.end(), b) != o.buffers.end();
+  };
+  // Views and FIFOs of guaranteed depth have no place of their own.
+  const bool placed = std::any_of(all.begin(), all.end(),
+                                  [&](const Occupancy& o) { return lives(o, c.buffers[0]); });
+  if (!placed) return no("the buffer is not placed");
   const ir::Buffer& first = program.buffers[c.buffers[0].value()];
   const ir::MemorySpace& space = program.target.spaces[first.space.value()];
   if (c.kind == Kind::out_of_memory) {
@@ -30,11 +38,9 @@ ReplayResult recompute(const ir::Program& program, const Counterexample& c) {
     return first.address % space.alignment != 0 ? ReplayResult(Reproduced{})
                                                 : no("the buffer is aligned");
   }
-  for (const Occupancy& o : occupancies(program)) {
-    const auto lives = [&](ir::BufferId b) {
-      return std::find(o.buffers.begin(), o.buffers.end(), b) != o.buffers.end();
-    };
-    if (c.buffers[0] == c.buffers[1] || !lives(c.buffers[0]) || !lives(c.buffers[1])) continue;
+  for (const Occupancy& o : all) {
+    if (c.buffers[0] == c.buffers[1] || !lives(o, c.buffers[0]) || !lives(o, c.buffers[1]))
+      continue;
     const auto holds = [&](ir::BufferId id) {
       const ir::Buffer& b = program.buffers[id.value()];
       const auto byte = static_cast<std::uint64_t>(c.value);

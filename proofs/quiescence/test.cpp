@@ -62,11 +62,30 @@ TEST_CASE("quiescence: semaphores that the host resets are exempt, in a program 
   CHECK(balance(f.subject)[0] == 1);
 }
 
+TEST_CASE("quiescence: a persistent program is not restarted, so nothing is reset") {
+  Draft d("gains");
+  d.persistent().semaphore("s", 0, 15, R"("restart": "reset")").engine("load", {"post s"});
+  Fixture f(d);
+  CHECK(must_return(f.program, {ir::CounterKind::semaphore, 0, 0}));
+  CHECK(!must_return(f.program, {ir::CounterKind::free, 0, 0}));
+}
+
 TEST_CASE("quiescence: sums that do not fit are never zero") {
   Draft d("huge");
   d.member("target", R"({"name": "t", "spaces": [{"name": "sram", "bytes": 64}],
                          "semaphores": {"per_site": 1, "maximum": 9223372036854775807}})");
   d.semaphore("s", 0, 7).engine("load", {"repeat 4", "post s 9223372036854775807", "end"});
+  Fixture f(d);
+  CHECK(balance(f.subject)[0] == INT64_MAX);
+}
+
+TEST_CASE("quiescence: a sum that did not fit does not come back") {
+  Draft d("there and back");
+  d.member("target", R"({"name": "t", "spaces": [{"name": "sram", "bytes": 64}],
+                         "semaphores": {"per_site": 1, "maximum": 9223372036854775807}})");
+  d.semaphore("s", 0, 7);
+  d.engine("load", {"post s 9223372036854775807", "post s 9223372036854775807",
+                    "wait s 9223372036854775807"});
   Fixture f(d);
   CHECK(balance(f.subject)[0] == INT64_MAX);
 }

@@ -26,7 +26,7 @@ Check check(const Subject& subject, const Witness&) {
   const SymbolicRun run(subject, *position);
   const auto all = obligations(subject, run);
   for (const Obligation& o : all) {
-    const Combination found = run.combination(o.value);
+    const Combination found = run.combination(o.value, o.type);
     const auto where = [&] {
       return ir::describe(*subject.program, subject.accesses.storages[o.storage], o.low, o.high);
     };

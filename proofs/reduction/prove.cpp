@@ -122,6 +122,9 @@ class Prover {
         all_(obligations(subject, run_)) {}
 
   Search<Witness> run() {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (run_.mistyped(all_[i].value, all_[i].type)) return refute(i, i + 1);
+    }
     for (std::size_t at = 0; at < all_.size();) {
       const std::size_t begin = at;
       smt::Query query = session_.query(smt::Logic::linear);
@@ -153,7 +156,7 @@ class Prover {
   Search<Witness> refute(std::size_t begin, std::size_t end) const {
     std::string opaque;
     for (std::size_t i = begin; i < end; ++i) {
-      const Combination found = run_.combination(all_[i].value);
+      const Combination found = run_.combination(all_[i].value, all_[i].type);
       if (meets(found, all_[i])) continue;
       if (found.opaque != 0xffffffffU) {
         const auto& op = subject_.stretch.op_of(*subject_.program, ir::TransitionId(found.opaque));

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "ir/require.hpp"
 
@@ -76,17 +75,20 @@ std::optional<std::vector<std::int64_t>> factors(const ir::Stage& stage, std::si
   }
 }
 
+constexpr std::uint64_t kLargestElement = 8;
+
 }  // namespace
 
 SymbolicRun::SymbolicRun(const Subject& subject, const std::vector<std::uint32_t>& position)
     : subject_(subject), contents_(subject.accesses.segments.size()) {
   for (const ir::Postcondition& post : subject.program->postconditions) {
-    if (post.region.kind != ir::RegionKind::tensor) continue;
-    element_ = std::max(element_, ir::size_of(subject.program->tensors[post.region.object].dtype));
+    // What no tensor is part of may have elements of any size.
+    const auto type = element_type(*subject.program, post);
+    element_ = std::max(element_, type ? ir::size_of(*type) : kLargestElement);
   }
   // One leaf per storage, then zero, then undefined.
   for (std::uint32_t s = 0; s < subject.accesses.storages.size(); ++s)
-    add_node({NodeKind::input, s, 0, 0});
+    add_node({NodeKind::input, s, 0, 0, type_of(s)});
   const std::uint32_t zero = add_node({NodeKind::zero, 0, 0, 0});
   const std::uint32_t undefined = add_node({NodeKind::undefined, 0, 0, 0});
   for (std::size_t i = 0; i < contents_.size(); ++i) {
@@ -116,12 +118,18 @@ std::uint64_t SymbolicRun::unit(std::uint32_t storage) const {
              : 1;
 }
 
+std::optional<ir::DType> SymbolicRun::type_of(std::uint32_t storage) const {
+  const ir::Storage& s = subject_.accesses.storages[storage];
+  if (s.kind != ir::Storage::Kind::tensor) return std::nullopt;
+  return subject_.program->tensors[s.object].dtype;
+}
+
 std::uint32_t SymbolicRun::add_node(Node node) {
   nodes_.push_back(node);
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
-ValueRef SymbolicRun::sum(std::vector<Summand> parts) {
+ValueRef SymbolicRun::sum(std::vector<Summand> parts, const Node& as) {
   std::erase_if(parts, [&](const Summand& s) {
     return s.factor == 0 || nodes_[s.value.node].kind == NodeKind::zero;
   });
@@ -132,15 +140,15 @@ ValueRef SymbolicRun::sum(std::vector<Summand> parts) {
   const auto [low, high] = sums_.equal_range(key);
   for (auto at = low; at != high; ++at) {
     const Node& n = nodes_[at->second];
-    if (n.count == parts.size() &&
+    if (n.count == parts.size() && n.type == as.type &&
         std::equal(parts.begin(), parts.end(), summands_.begin() + n.first)) {
       return {at->second, 0};
     }
   }
   const auto first = static_cast<std::uint32_t>(summands_.size());
   summands_.insert(summands_.end(), parts.begin(), parts.end());
-  const std::uint32_t node =
-      add_node({NodeKind::sum, 0, first, static_cast<std::uint32_t>(parts.size())});
+  const std::uint32_t node = add_node(
+      {NodeKind::sum, as.subject, first, static_cast<std::uint32_t>(parts.size()), as.type});
   sums_.emplace(key, node);
   return {node, 0};
 }
@@ -170,14 +178,29 @@ void SymbolicRun::write(std::uint32_t first, std::uint32_t end, const std::vecto
   }
 }
 
-std::vector<Piece> SymbolicRun::result(const ir::Stage& stage,
-                                       const std::vector<std::vector<Piece>>& operands,
-                                       std::uint32_t transition, std::uint64_t length) {
-  const auto weights = factors(stage, operands.size());
+std::vector<Piece> SymbolicRun::result(const Run& run, std::uint64_t length) {
+  const auto& operands = run.operands;
+  const auto opaque = [&]() -> std::vector<Piece> {
+    return {{length, {add_node({NodeKind::opaque, run.transition, 0, 0}), 0}}};
+  };
+  const auto weights = factors(*run.stage, operands.size());
   const bool same_length = std::all_of(operands.begin(), operands.end(),
                                        [&](const auto& o) { return length_of(o) == length; });
-  if (!weights || !same_length)
-    return {{length, {add_node({NodeKind::opaque, transition, 0, 0}), 0}}};
+  if (!weights || !same_length) return opaque();
+  if (run.stage->op == ir::OpKind::copy) return operands.front();
+  Node as{NodeKind::sum, run.transition, 0, 0};
+  for (const ir::DType type : run.types) {
+    if (as.type.value_or(type) != type) return opaque();
+    as.type = type;
+  }
+  auto sum = weighted(*weights, operands, length, as);
+  return sum ? std::move(*sum) : opaque();
+}
+
+std::optional<std::vector<Piece>> SymbolicRun::weighted(
+    const std::vector<std::int64_t>& weights, const std::vector<std::vector<Piece>>& operands,
+    std::uint64_t length, const Node& as) {
+  const std::uint64_t element = as.type ? ir::size_of(*as.type) : element_;
   std::set<std::uint64_t> cuts{length};
   for (const auto& operand : operands) {
     std::uint64_t at = 0;
@@ -185,51 +208,52 @@ std::vector<Piece> SymbolicRun::result(const ir::Stage& stage,
   }
   std::vector<Piece> out;
   std::uint64_t at = 0;
-  bool whole_elements = true;
   for (const std::uint64_t cut : cuts) {
+    // Arithmetic on a part of an element loses the carry into the rest.
+    if (cut % element != 0) return std::nullopt;
     std::vector<Summand> parts;
     for (std::size_t o = 0; o < operands.size(); ++o) {
       std::vector<Piece> piece;
       slice(operands[o], at, cut, piece);
       SPATIALCERT_REQUIRE(piece.size() == 1, "cut at all ends of all operands");
-      whole_elements &= begins_an_element(piece[0].value);
-      parts.push_back({piece[0].value, (*weights)[o]});
+      if (!begins_an_element(piece[0].value, element)) return std::nullopt;
+      parts.push_back({piece[0].value, weights[o]});
     }
-    whole_elements &= cut % element_ == 0;
-    append(out, {cut - at, sum(std::move(parts))});
+    append(out, {cut - at, sum(std::move(parts), as)});
     at = cut;
-  }
-  // A copy may move parts of elements; arithmetic on a part loses the carry into the rest.
-  if (stage.op != ir::OpKind::copy && !whole_elements) {
-    return {{length, {add_node({NodeKind::opaque, transition, 0, 0}), 0}}};
   }
   return out;
 }
 
 /// Contents of buffers carry no type; of everything else the position tells.
-bool SymbolicRun::begins_an_element(ValueRef value) const {
+bool SymbolicRun::begins_an_element(ValueRef value, std::uint64_t element) const {
   const Node& n = nodes_[value.node];
   const bool typed = n.kind == NodeKind::sum ||
                      (n.kind == NodeKind::input &&
                       subject_.accesses.storages[n.subject].kind == ir::Storage::Kind::tensor);
-  return !typed || value.offset % element_ == 0;
+  return !typed || value.offset % element == 0;
 }
 
 void SymbolicRun::perform(std::uint32_t transition, std::uint32_t first, std::uint32_t end) {
   const auto& accesses = subject_.accesses.accesses;
-  const auto& stage =
-      subject_.program
-          ->stages[subject_.stretch.op_of(*subject_.program, ir::TransitionId(transition)).object];
+  Run run;
+  run.transition = transition;
+  run.stage =
+      &subject_.program
+           ->stages[subject_.stretch.op_of(*subject_.program, ir::TransitionId(transition)).object];
   // Several resolved accesses make up one region whose rows are not whole.
-  std::vector<std::vector<Piece>> operands;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> writes;
   for (std::uint32_t a = first; a < end;) {
     std::uint32_t next = a + 1;
     while (next < end && accesses[next].access == accesses[a].access) ++next;
+    if (const auto type = type_of(accesses[a].storage)) run.types.push_back(*type);
     if (accesses[a].write) {
       writes.emplace_back(a, next);
     } else {
-      operands.push_back(gather(a, next));
+      run.operands.push_back(gather(a, next));
+      for (const Piece& p : run.operands.back()) {
+        if (const auto type = nodes_[p.value.node].type) run.types.push_back(*type);
+      }
     }
     a = next;
   }
@@ -238,7 +262,7 @@ void SymbolicRun::perform(std::uint32_t transition, std::uint32_t first, std::ui
     std::uint64_t length = 0;
     for (std::uint32_t a = low; a < high; ++a)
       length += (accesses[a].high - accesses[a].low) * unit(accesses[a].storage);
-    results.push_back(result(stage, operands, transition, length));
+    results.push_back(result(run, length));
   }
   for (std::size_t w = 0; w < writes.size(); ++w)
     write(writes[w].first, writes[w].second, results[w]);
@@ -274,8 +298,14 @@ std::vector<Piece> SymbolicRun::contents(std::uint32_t storage, std::uint64_t lo
   return out;
 }
 
-Combination SymbolicRun::combination(ValueRef value) const {
+bool SymbolicRun::mistyped(ValueRef value, std::optional<ir::DType> type) const {
+  const Node& n = nodes_[value.node];
+  return n.kind == NodeKind::sum && type && n.type && *type != *n.type;
+}
+
+Combination SymbolicRun::combination(ValueRef value, std::optional<ir::DType> type) const {
   Combination out;
+  if (mistyped(value, type)) out.opaque = nodes_[value.node].subject;
   // Children have smaller node numbers than their sum, so going through the values from the largest
   // down adds up every factor before it is passed on.
   std::map<ValueRef, std::int64_t, std::greater<>> pending{{value, 1}};
@@ -300,163 +330,6 @@ Combination SymbolicRun::combination(ValueRef value) const {
     if (factor != 0) out.terms.push_back({leaf.first, leaf.second, factor});
   }
   return out;
-}
-
-namespace {
-
-/// The part of a region from one of its bytes on, up to `end`: byte `at` of the region is byte
-/// `base + at` of the storage. `base` may wrap around zero.
-struct Part {
-  std::uint64_t end = 0;
-  std::uint32_t storage = 0;
-  std::uint64_t base = 0;
-};
-
-std::vector<Part> parts_of(const Subject& subject, const SymbolicRun& run,
-                           const ir::Region& region) {
-  std::vector<Part> out;
-  std::uint64_t at = 0;
-  for (const auto& p : subject.accesses.locate(*subject.program, region)) {
-    const std::uint64_t unit = run.unit(p.storage);
-    const std::uint64_t base = p.low * unit - at;
-    at += (p.high - p.low) * unit;
-    out.push_back({at, p.storage, base});
-  }
-  return out;
-}
-
-/// What the bytes of a postcondition's region must hold. In a stretch of bytes in which no part of
-/// any term ends, it is one list of terms whose offsets are relative to the region's first byte;
-/// equal lists are kept once, over all postconditions, and known by their index.
-class Expectations {
- public:
-  struct Stretch {
-    std::uint64_t end = 0;  ///< first byte of the region after it
-    std::uint32_t list = 0;
-  };
-
-  std::vector<Stretch> stretches(const Subject& subject, const SymbolicRun& run,
-                                 const ir::Postcondition& post) {
-    std::vector<std::vector<Part>> terms;
-    std::set<std::uint64_t> ends;
-    for (const ir::Region& term : post.terms) {
-      terms.push_back(parts_of(subject, run, term));
-      for (const Part& part : terms.back()) ends.insert(part.end);
-    }
-    std::vector<std::size_t> current(terms.size(), 0);
-    std::vector<Stretch> out;
-    for (const std::uint64_t end : ends) {
-      std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> sum;
-      for (std::size_t t = 0; t < terms.size(); ++t) {
-        if (current[t] == terms[t].size()) continue;
-        const Part& part = terms[t][current[t]];
-        ++sum[{part.storage, part.base}];
-        if (part.end == end) ++current[t];
-      }
-      out.push_back({end, intern(sum)});
-    }
-    return out;
-  }
-
-  /// The terms of a list at a byte of the region, by (storage, offset).
-  [[nodiscard]] std::vector<Term> at(std::uint32_t list, std::uint64_t byte) const {
-    std::vector<Term> out = *lists_[list];
-    for (Term& term : out) term.offset += byte;
-    std::sort(out.begin(), out.end());
-    return out;
-  }
-
- private:
-  std::uint32_t intern(const std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t>& sum) {
-    std::vector<Term> list;
-    for (const auto& [key, factor] : sum) list.push_back({key.first, key.second, factor});
-    const auto [entry, fresh] =
-        index_.emplace(std::move(list), static_cast<std::uint32_t>(lists_.size()));
-    if (fresh) lists_.push_back(&entry->first);
-    return entry->second;
-  }
-
-  std::map<std::vector<Term>, std::uint32_t> index_;
-  std::vector<const std::vector<Term>*> lists_;  // into index_, whose nodes stay in place
-};
-
-/// Collects the obligations, every distinct one once.
-class Collector {
- public:
-  Collector(const Subject& subject, const SymbolicRun& run) : subject_(subject), run_(run) {}
-
-  void add(std::uint32_t index, const ir::Postcondition& post) {
-    const auto stretches = expectations_.stretches(subject_, run_, post);
-    auto stretch = stretches.begin();
-    std::uint64_t at = 0;
-    for (const auto& position : subject_.accesses.locate(*subject_.program, post.region)) {
-      std::uint64_t low = position.low * run_.unit(position.storage);
-      for (Piece piece : run_.contents(position.storage, position.low, position.high)) {
-        while (piece.length > 0) {
-          while (stretch != stretches.end() && stretch->end <= at) ++stretch;
-          SPATIALCERT_REQUIRE(stretch != stretches.end(), "terms are as long as their region");
-          const std::uint64_t step = std::min(piece.length, stretch->end - at);
-          add({index, position.storage, low, low + step, piece.value, {}}, stretch->list, at);
-          piece.length -= step;
-          piece.value.offset += step;
-          low += step;
-          at += step;
-        }
-      }
-    }
-  }
-
-  std::vector<Obligation> take() { return std::move(out_); }
-
- private:
-  /// The same value with the same expectation at the same place needs to be shown once. `bytes` is
-  /// an obligation whose range is still in bytes.
-  void add(Obligation bytes, std::uint32_t list, std::uint64_t at) {
-    const std::uint64_t unit = run_.unit(bytes.storage);
-    const std::uint64_t length = bytes.high - bytes.low;
-    std::uint64_t& longest = known_[{bytes.value, list, at}];
-    if (longest >= length) return;
-    longest = length;
-    bytes.low /= unit;
-    bytes.high /= unit;
-    bytes.expected = expectations_.at(list, at);
-    out_.push_back(std::move(bytes));
-  }
-
-  const Subject& subject_;
-  const SymbolicRun& run_;
-  Expectations expectations_;
-  std::map<std::tuple<ValueRef, std::uint32_t, std::uint64_t>, std::uint64_t> known_;
-  std::vector<Obligation> out_;
-};
-
-}  // namespace
-
-std::optional<std::uint32_t> unfounded_postcondition(const Subject& subject) {
-  const auto& segments = subject.accesses.segments;
-  const auto external = [&](const ir::AccessMap::Position& p) {
-    for (std::uint64_t at = p.low; at < p.high;) {
-      const std::uint32_t s = subject.accesses.segment_at(p.storage, at);
-      if (s == 0xffffffffU || segments[s].init != ir::Init::external) return false;
-      at = segments[s].high;
-    }
-    return true;
-  };
-  for (std::uint32_t c = 0; c < subject.program->postconditions.size(); ++c) {
-    for (const ir::Region& term : subject.program->postconditions[c].terms) {
-      const auto parts = subject.accesses.locate(*subject.program, term);
-      if (!std::all_of(parts.begin(), parts.end(), external)) return c;
-    }
-  }
-  return std::nullopt;
-}
-
-std::vector<Obligation> obligations(const Subject& subject, const SymbolicRun& run) {
-  Collector collector(subject, run);
-  for (std::uint32_t c = 0; c < subject.program->postconditions.size(); ++c) {
-    collector.add(c, subject.program->postconditions[c]);
-  }
-  return collector.take();
 }
 
 }  // namespace spatialcert::proofs::reduction

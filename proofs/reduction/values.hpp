@@ -5,6 +5,12 @@
 // Equal sums are one node, and a copy shares its source's node, so that an output costs what its
 // own sum costs.
 //
+// Sums are formed element by element, in the type of the tensors that the op touches or whose
+// contents it reads; an op that meets two types gives an opaque value, because the bytes of an i32
+// that are added as four i8 lose their carries. Ops on buffers alone, with contents of buffers,
+// have no type of their own: they are taken to work in the type of the postcondition that they end
+// in.
+//
 // Positions are in bytes throughout: element positions of a tensor times the size of an element.
 #pragma once
 
@@ -36,9 +42,11 @@ struct Summand {
 
 struct Node {
   NodeKind kind = NodeKind::zero;
-  std::uint32_t subject = 0;  ///< input: storage; opaque: transition
+  std::uint32_t subject = 0;  ///< input: storage; opaque, sum: transition
   std::uint32_t first = 0;    ///< sum: into summands
   std::uint32_t count = 0;
+  /// Type of its elements: a tensor's contents, sums of such. Nothing if no tensor says it.
+  std::optional<ir::DType> type = std::nullopt;
 };
 
 /// `length` bytes of consecutive values beginning at `value`.
@@ -72,29 +80,47 @@ class SymbolicRun {
   /// Final contents of [low, high) of a storage (in its own units).
   [[nodiscard]] std::vector<Piece> contents(std::uint32_t storage, std::uint64_t low,
                                             std::uint64_t high) const;
-  [[nodiscard]] Combination combination(ValueRef value) const;
+  /// As a value of elements of `type`, if that is given: a sum that was formed in another type is
+  /// opaque.
+  [[nodiscard]] Combination combination(ValueRef value, std::optional<ir::DType> type) const;
+  [[nodiscard]] bool mistyped(ValueRef value, std::optional<ir::DType> type) const;
   [[nodiscard]] const Node& node(std::uint32_t n) const { return nodes_[n]; }
   [[nodiscard]] const std::vector<Summand>& summands() const { return summands_; }
   [[nodiscard]] std::uint64_t unit(std::uint32_t storage) const;  ///< bytes per location
 
  private:
-  [[nodiscard]] bool begins_an_element(ValueRef value) const;
+  [[nodiscard]] bool begins_an_element(ValueRef value, std::uint64_t element) const;
+  [[nodiscard]] std::optional<ir::DType> type_of(std::uint32_t storage) const;
   std::uint32_t add_node(Node node);
-  std::uint32_t input(std::uint32_t storage);
-  ValueRef sum(std::vector<Summand> summands);
+  ValueRef sum(std::vector<Summand> summands, const Node& as);
   void perform(std::uint32_t transition, std::uint32_t first_access, std::uint32_t end_access);
   std::vector<Piece> gather(std::uint32_t first, std::uint32_t end) const;
   void write(std::uint32_t first, std::uint32_t end, const std::vector<Piece>& result);
-  std::vector<Piece> result(const ir::Stage& stage, const std::vector<std::vector<Piece>>& operands,
-                            std::uint32_t transition, std::uint64_t length);
+  /// The sum of the operands, all of them of `length` bytes and of the type of `as`; nothing if
+  /// elements would be added in parts.
+  std::optional<std::vector<Piece>> weighted(const std::vector<std::int64_t>& weights,
+                                             const std::vector<std::vector<Piece>>& operands,
+                                             std::uint64_t length, const Node& as);
+  struct Run {
+    const ir::Stage* stage = nullptr;
+    std::uint32_t transition = 0;
+    std::vector<std::vector<Piece>> operands;
+    std::vector<ir::DType>
+        types;  ///< of the tensors that it reads and writes, and of what it reads
+  };
+  std::vector<Piece> result(const Run& run, std::uint64_t length);
 
   const Subject& subject_;
-  std::uint64_t element_ = 1;  // bytes of the largest element that a postcondition speaks of
+  std::uint64_t element_ = 1;  // bytes of the largest element that a postcondition may speak of
   std::vector<Node> nodes_;
   std::vector<Summand> summands_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> sums_;  // hash of summands -> node
   std::vector<std::vector<Piece>> contents_;                    // per segment
 };
+
+/// Type of the elements that a postcondition speaks of: its region's, else its terms'.
+[[nodiscard]] std::optional<ir::DType> element_type(const ir::Program& program,
+                                                    const ir::Postcondition& postcondition);
 
 /// A postcondition with a term that is not entirely given from outside: there is nothing to compare
 /// with.
@@ -107,7 +133,8 @@ struct Obligation {
   std::uint64_t low = 0;      ///< in the storage's units
   std::uint64_t high = 0;
   ValueRef value;
-  std::vector<Term> expected;  ///< by (storage, offset), factors added up
+  std::vector<Term> expected;                    ///< by (storage, offset), factors added up
+  std::optional<ir::DType> type = std::nullopt;  ///< of the elements, if the postcondition says it
 };
 
 /// All obligations of all postconditions, in their order, against the final contents of `run`.

@@ -75,6 +75,105 @@ TEST_CASE("an element that is added in two parts loses its carry") {
   is_not_certified(d);
 }
 
+/// y = x0 + x1, by way of tensors of another type that take the bytes as they are.
+Draft added_as(const std::string& type, const std::string& meant, bool through_buffer) {
+  Draft d(meant + " added as " + type);
+  for (const char* x : {"x0", "x1"}) d.tensor(x, "external", 4, meant);
+  d.tensor("y", "undefined", 4, meant);
+  for (const char* t : {"a", "b", "c"}) d.tensor(t, "undefined", 4, type);
+  d.buffer("u").stage("add", "add").sum("y", {"x0", "x1"});
+  if (!through_buffer) {
+    return d.engine("compute",
+                    {"run copy x0 > a", "run copy x1 > b", "run add a b > c", "run copy c > y"});
+  }
+  return d.engine("compute",
+                  {"run copy x0 > u", "run copy u > a", "run copy x1 > u", "run copy u > b",
+                   "run add a b > c", "run copy c > u", "run copy u > y"});
+}
+
+TEST_CASE("elements are added in their own type") {
+  for (const bool through_buffer : {false, true}) {
+    is_not_certified(added_as("i8", "i32", through_buffer));
+    is_not_certified(added_as("i32", "f32", through_buffer));
+    is_not_certified(added_as("f32", "i32", through_buffer));
+    CHECK(certify::certify(added_as("i32", "i32", through_buffer).program()).verdict ==
+          certify::Verdict::certified);
+  }
+}
+
+TEST_CASE(
+    "a tensor's type is that of an op that reads buffers and writes the tensor, or reads it") {
+  for (const std::string op : {"run add u v > c", "run add u c > v", "run sub u c > c"}) {
+    Draft d("typed by one operand");
+    d.tensor("x0", "external", 4, "i32").tensor("x1", "external", 4, "i32");
+    d.tensor("c", "zero", 4, "i8").tensor("y", "undefined", 4, "i32");
+    d.buffer("u").buffer("v").stage("add", "add").stage("sub", "sub");
+    d.engine("compute", {"run copy x0 > u", "run copy x1 > v", op, "run copy c > y"});
+    is_not_certified(d.sum("y", {"x0", "x1"}));
+  }
+}
+
+TEST_CASE("what is added as i8 is no i32, though it is written as one") {
+  Draft d("mixed");
+  d.tensor("x0", "external", 4, "i32").tensor("x1", "external", 4, "i32");
+  d.tensor("a", "undefined", 4, "i8").tensor("b", "undefined", 4, "i8");
+  d.tensor("y", "undefined", 4, "i32").stage("add", "add").sum("y", {"x0", "x1"});
+  is_not_certified(d.engine("compute", {"run copy x0 > a", "run copy x1 > b", "run add a b > y"}));
+}
+
+/// Two given buffers, added in a type that only the result's tensor says.
+Draft added_buffers(const std::string& result, const std::string& meant) {
+  Draft d("buffers added as " + result);
+  d.buffer("a", R"("init": "external")").buffer("b", R"("init": "external")").stage("add", "add");
+  d.tensor("c", "undefined", 4, result).tensor("y", "undefined", 4, meant);
+  d.engine("compute", {"run add a b > c", "run copy c > y"});
+  return d.sum("y", {"a", "b"});
+}
+
+TEST_CASE("what buffers hold is added in the type of the result") {
+  is_not_certified(added_buffers("i8", "i32"));
+  is_not_certified(added_buffers("i32", "f32"));
+  CHECK(certify::certify(added_buffers("i32", "i32").program()).verdict ==
+        certify::Verdict::certified);
+}
+
+TEST_CASE("equal sums in two types are two values") {
+  Draft d("twice");
+  d.buffer("a", R"("init": "external")").buffer("b", R"("init": "external")").stage("add", "add");
+  d.tensor("i", "undefined", 4, "i32").tensor("f", "undefined", 4, "f32");
+  d.engine("compute", {"run add a b > i", "run add a b > f"});
+  d.sum("i", {"a", "b"}).sum("f", {"a", "b"});
+  CHECK(certify::certify(d.program()).verdict == certify::Verdict::certified);
+}
+
+TEST_CASE("one sum is not what two postconditions of two types ask for") {
+  Draft d("copied into another type");
+  d.buffer("a", R"("init": "external")").buffer("b", R"("init": "external")").stage("add", "add");
+  d.tensor("i", "undefined", 4, "i32").tensor("f", "undefined", 4, "f32");
+  d.engine("compute", {"run add a b > i", "run copy i > f"});
+  is_not_certified(d.sum("i", {"a", "b"}).sum("f", {"a", "b"}));
+}
+
+TEST_CASE("a sum in a buffer has the type of its terms, or elements of any size") {
+  for (const std::string term : {"x", "a"}) {
+    for (const std::string cut : {"2", "4", "8"}) {
+      CAPTURE(term);
+      CAPTURE(cut);
+      Draft d("added in two parts");
+      d.tensor("x0", "external", 4, "i32").tensor("x1", "external", 4, "i32");
+      d.buffer("a0", R"("init": "external")").buffer("a1", R"("init": "external")");
+      d.buffer("b0").buffer("b1").buffer("c").stage("add", "add");
+      const std::string low = "[0:" + cut + "]", high = "[" + cut + ":64]";
+      d.engine("compute", {"run copy " + term + "0 > b0", "run copy " + term + "1 > b1",
+                           "run add b0" + low + " b1" + low + " > c" + low,
+                           "run add b0" + high + " b1" + high + " > c" + high});
+      d.sum("c", {term + "0", term + "1"});
+      const bool whole = cut == "8" || (cut == "4" && term == "x");
+      CHECK((certify::certify(d.program()).verdict == certify::Verdict::certified) == whole);
+    }
+  }
+}
+
 TEST_CASE("FIFOs of guaranteed depth have no address and collide with nothing") {
   Draft d("no address");
   d.tensor("x", "external").tensor("y");
