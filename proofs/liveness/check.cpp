@@ -18,6 +18,7 @@ Check check(const Subject& subject, const Witness& witness) {
   std::uint64_t obligations = 0;
   const auto grows = [&](std::uint32_t from, std::uint32_t to, std::int64_t tokens) {
     ++obligations;
+    if (tokens == 0) return witness.potential[from] < witness.potential[to];
     std::int64_t shift = 0, difference = 0;
     return !__builtin_mul_overflow(witness.period, tokens, &shift) &&
            !__builtin_sub_overflow(witness.potential[to], witness.potential[from], &difference) &&

@@ -99,6 +99,19 @@ TEST_CASE("liveness: a wait above all supply is starved") {
   CHECK(tests::replayed(f.program, tests::counterexample(found.search)) == "reproduced");
 }
 
+TEST_CASE("liveness: a period whose multiple overflows is rejected") {
+  Draft d("four tokens");
+  d.persistent().semaphore("s", 4).semaphore("t");
+  const Fixture f(d.engine("load", {"post s", "wait t"}).engine("store", {"wait s", "post t"}));
+  const auto& places = f.subject.net.places;
+  REQUIRE(
+      std::any_of(places.begin(), places.end(), [](const ir::Place& p) { return p.tokens == 4; }));
+  const std::int64_t large = std::int64_t{1} << 61;
+  CHECK(outcome(check(f.subject, Witness{{2, 3, 0, 1}, large - 1})) == "accepted");
+  CHECK(outcome(check(f.subject, Witness{{2, 3, 0, 1}, 2 * large})) ==
+        "rejected: potential does not increase");
+}
+
 TEST_CASE("liveness: growth is compared, not subtracted") {
   Draft d("pair");
   d.semaphore("s").engine("load", {"post s"}).engine("store", {"wait s"});

@@ -179,18 +179,24 @@ std::optional<proofs::liveness::Witness> potential(const proofs::Subject& subjec
   const auto& program = subject.one.program;
   proofs::liveness::Witness w;
   w.potential.assign(program.size(), 0);
+  w.period = static_cast<std::int64_t>(program.size()) + 1;
   for (std::size_t round = 0; round <= program.size(); ++round) {
     bool stable = true;
-    const auto above = [&](std::uint32_t from, std::uint32_t to) {
-      if (w.potential[from] < w.potential[to]) return;
-      w.potential[to] = w.potential[from] + 1;
+    const auto above = [&](std::uint32_t from, std::uint32_t to, std::int64_t tokens = 0) {
+      const std::int64_t least = w.potential[from] + 1 - tokens * w.period;
+      if (w.potential[to] >= least) return;
+      w.potential[to] = least;
       stable = false;
     };
     for (std::uint32_t t = 0; t + 1 < program.size(); ++t) {
       if (program[t] == program[t + 1]) above(t, t + 1);
     }
     for (const ir::Place& place : subject.net.places) {
-      if (place.tokens == 0) above(place.from.value(), place.to.value());
+      above(place.from.value(), place.to.value(), place.tokens);
+    }
+    const auto& begin = subject.one.begin;
+    for (std::size_t p = 0; subject.persistent() && p + 1 < begin.size(); ++p) {
+      if (begin[p] != begin[p + 1]) above(begin[p + 1] - 1, begin[p], 1);
     }
     if (stable) return w;
   }
