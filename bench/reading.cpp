@@ -1,10 +1,10 @@
 // From a file to the net: what every rule presupposes.
 #include "bench/measure.hpp"
 #include "ir/accesses.hpp"
-#include "ir/net.hpp"
 #include "ir/program_file.hpp"
+#include "ir/search/justify.hpp"
 #include "ir/unroll.hpp"
-#include "proofs/subject.hpp"
+#include "proofs/find_subject.hpp"
 
 namespace spatialcert::bench {
 namespace {
@@ -37,7 +37,7 @@ const int kAccesses = declare("accesses", [](benchmark::State& state, const Samp
 
 /// Unrolling, net and accesses together.
 const int kTranslate = declare("translate", [](benchmark::State& state, const Sample& s) {
-  measure(state, [&] { benchmark::DoNotOptimize(proofs::make_subject(s.program).index()); });
+  measure(state, [&] { benchmark::DoNotOptimize(proofs::find_subject(s.program).index()); });
 });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "ir/require.hpp"
 #include "proofs/bounds/rule.hpp"
 #include "proofs/coverage/rule.hpp"
+#include "proofs/find_subject.hpp"
 #include "proofs/flow/rule.hpp"
 #include "proofs/liveness/rule.hpp"
 #include "proofs/memory/rule.hpp"
@@ -34,7 +35,7 @@ const Setting& setting(const Sample& s) {
   auto& slot = made[&s];
   if (slot == nullptr) {
     auto fresh = std::make_unique<Setting>();
-    fresh->subject = std::get<Subject>(make_subject(s.program));
+    fresh->subject = std::get<Subject>(find_subject(s.program));
     auto extension = linear_extension(fresh->subject);
     SPATIALCERT_REQUIRE(extension.has_value(), "a measured program has no cycle");
     fresh->position = *std::move(extension);

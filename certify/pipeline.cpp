@@ -10,6 +10,7 @@
 #include "ir/require.hpp"
 #include "proofs/bounds/rule.hpp"
 #include "proofs/coverage/rule.hpp"
+#include "proofs/find_subject.hpp"
 #include "proofs/flow/rule.hpp"
 #include "proofs/liveness/rule.hpp"
 #include "proofs/memory/rule.hpp"
@@ -311,7 +312,7 @@ ProgramReport certify(const ir::Program& program, const Options& options) {
             : "no postcondition is declared, so the result was not judged");
   }
   if (options.on_progress) options.on_progress("translation");
-  const auto translated = proofs::make_subject(program);
+  const auto translated = proofs::find_subject(program);
   if (const auto* why = std::get_if<proofs::Untranslatable>(&translated)) {
     untranslatable(program, *why, report);
   } else {

@@ -3,15 +3,13 @@
 #include <algorithm>
 
 #include "ir/counter_events.hpp"
-#include "ir/order_justifier.hpp"
+#include "ir/known_order.hpp"
 #include "ir/require.hpp"
 
 namespace spatialcert::ir {
 namespace {
 
-constexpr std::uint64_t kClockBytes = std::uint64_t{4} << 30;
-constexpr std::uint32_t kPast = 4;  // as in the induction over iterations
-constexpr std::uint32_t kWindow = kPast + 3;
+constexpr std::uint32_t kPast = kPastIterations;
 
 /// Can the posts alone exceed the maximum?
 bool is_tight(const Program& program, const std::vector<CounterShare>& shares,
@@ -46,29 +44,29 @@ class Bounds {
     }
     if (tight.empty() || !shares_) return out;
     const bool persistent = program_.execution == Execution::persistent;
-    const auto window = unroll(program_, persistent ? kWindow : 1);
+    const auto window = unroll(program_, persistent ? kWindowIterations : 1);
     if (!std::holds_alternative<Unrolled>(window)) return out;
     const auto& many = std::get<Unrolled>(window);
     const auto many_shares = counter_shares(program_, many, counters_);
     if (!many_shares) return out;
-    const Window w{&many, &*many_shares, &*shares_, &counters_, false, persistent};
-    if (OrderJustifier::clock_bytes(w, tight) > kClockBytes) return out;
+    const Window w{&many, &*many_shares, &*shares_, &counters_, nullptr, false, persistent};
+    if (KnownOrder::bytes(w, tight) > kKnownBytes) return out;
     for (SemaphoreBound& bound : out)
       bound.largest = program_.semaphores[bound.semaphore.value()].initial;
     // A deeper FIFO gives its credits earlier, so what only they order does not bound anything.
     auto places = expand_places(net_, one_, many);
     std::erase_if(places, [](const Place& p) { return p.credit; });
-    measure(OrderJustifier(w, tight, places), *many_shares, many, 0, persistent ? kPast : 1, out);
+    measure(KnownOrder(w, tight, places), *many_shares, many, 0, persistent ? kPast : 1, out);
     if (persistent) {
-      const Window open{&many, &*many_shares, &*shares_, &counters_, true, true};
-      measure(OrderJustifier(open, tight, places), *many_shares, many, kPast, kPast + 1, out);
+      const Window open{&many, &*many_shares, &*shares_, &counters_, nullptr, true, true};
+      measure(KnownOrder(open, tight, places), *many_shares, many, kPast, kPast + 1, out);
     }
     return out;
   }
 
  private:
   /// Raises the bounds by the posts in iterations [first, last).
-  void measure(const OrderJustifier& order, const CounterShares& shares, const Unrolled& many,
+  void measure(const KnownOrder& order, const CounterShares& shares, const Unrolled& many,
                std::uint32_t first, std::uint32_t last, std::vector<SemaphoreBound>& out) const {
     for (SemaphoreBound& bound : out) {
       const std::uint32_t counter = counters_.of(bound.semaphore).value();
@@ -78,7 +76,7 @@ class Bounds {
           const std::uint32_t iteration = many.iteration(events[e].transition);
           if (events[e].delta <= 0 || iteration < first || iteration >= last || !bound.largest)
             continue;
-          const auto value = order.largest_after(counter, s, e);
+          const auto value = order.largest_after({counter, s, e});
           if (value && *value <= *bound.largest) continue;
           bound.largest = value;
           const std::uint32_t p = many.program[events[e].transition.value()];

@@ -3,15 +3,10 @@
 #include <algorithm>
 
 #include "ir/counter_events.hpp"
-#include "ir/order_justifier.hpp"
-#include "ir/periodic_justifier.hpp"
 #include "ir/require.hpp"
 
 namespace spatialcert::ir {
 namespace {
-
-/// Clocks of the justification by order may use this much memory.
-constexpr std::uint64_t kClockBytes = std::uint64_t{4} << 30;
 
 /// Who raises and lowers a counter: the question that decides how its tests are justified.
 struct Parties {
@@ -43,28 +38,19 @@ struct Parties {
   }
 };
 
-class Builder {
+class Counting {
  public:
-  Builder(const Program& program, const Unrolled& unrolled, Net& net)
-      : program_(program), unrolled_(unrolled), counters_(program), net_(net) {}
+  Counting(const Program& program, CountedNet& out)
+      : program_(program), counters_(program), out_(out), net_(out.net) {}
 
-  void build() {
-    const auto shares = counter_shares(program_, unrolled_, counters_);
-    if (!shares) {
-      net_.issues.push_back({TestIssue::Kind::limit, {}, {}, 0, 0});
-      return;
-    }
-    shares_ = &*shares;
+  void run() {
+    out_.decided.resize(counters_.size());
     for (std::uint32_t c = 0; c < counters_.size(); ++c) counter(c);
-    if (!by_order_.empty()) justify_by_order();
-    std::stable_sort(
-        net_.issues.begin(), net_.issues.end(),
-        [](const TestIssue& a, const TestIssue& b) { return a.transition < b.transition; });
   }
 
  private:
   void counter(std::uint32_t c) {
-    const auto& shares = (*shares_)[c];
+    const auto& shares = out_.shares[c];
     const Parties parties(shares);
     const CounterId id(c);
     for (const CounterShare& share : shares) {
@@ -77,15 +63,15 @@ class Builder {
     }
     bool needs_order = false;
     for (const CounterShare& share : shares) {
+      out_.decided[c].push_back(parties.counting_decides(share) ? 1 : 0);
       if (!share.tests) continue;
-      if (parties.counting_decides(share)) {
+      if (out_.decided[c].back() != 0) {
         count(id, parties, share);
       } else {
         needs_order = true;
       }
     }
-    // All tests of such a counter go there: the few that counting decided gain nothing new.
-    if (needs_order) by_order_.push_back(c);
+    if (needs_order) out_.by_order.push_back(c);
   }
 
   /// Justification by counting: the test depends on the op that brings the raiser's total to the
@@ -143,43 +129,25 @@ class Builder {
                            static_cast<std::int32_t>(-iterations_later), id, credit});
   }
 
-  void justify_by_order() {
-    std::vector<Place> known;
-    for (const Place& place : net_.places) {
-      if (!place.credit) known.push_back(place);
-    }
-    if (program_.execution == Execution::persistent) {
-      return justify_periodically(
-          {program_, unrolled_, counters_, *shares_, by_order_, known, kClockBytes}, net_);
-    }
-    const Window window{&unrolled_, shares_, shares_, &counters_, false, false};
-    if (OrderJustifier::clock_bytes(window, by_order_) > kClockBytes) {
-      net_.issues.push_back({TestIssue::Kind::limit, {}, CounterId(by_order_.front()), 0, 0});
-      return;
-    }
-    OrderJustifier justifier(window, by_order_, known);
-    justifier.run(0, 1);
-    net_.by_order = justifier.found().size();
-    net_.places.insert(net_.places.end(), justifier.found().begin(), justifier.found().end());
-    const auto issues = justifier.issues();
-    net_.issues.insert(net_.issues.end(), issues.begin(), issues.end());
-  }
-
   const Program& program_;
-  const Unrolled& unrolled_;
   Counters counters_;
+  CountedNet& out_;
   Net& net_;
-  const CounterShares* shares_ = nullptr;
-  std::vector<std::uint32_t> by_order_;
 };
 
 }  // namespace
 
-Net build_net(const Program& program, const Unrolled& unrolled) {
+CountedNet count_net(const Program& program, const Unrolled& unrolled) {
   SPATIALCERT_REQUIRE(unrolled.iterations == 1, "the net is that of one iteration");
-  Net net;
-  Builder(program, unrolled, net).build();
-  return net;
+  CountedNet out;
+  auto shares = counter_shares(program, unrolled, Counters(program));
+  if (!shares) {
+    out.net.issues.push_back({TestIssue::Kind::limit, {}, {}, 0, 0});
+    return out;
+  }
+  out.shares = std::move(*shares);
+  Counting(program, out).run();
+  return out;
 }
 
 Adjacency::Adjacency(std::uint32_t transitions, const std::vector<Place>& places, bool with_credit)

@@ -9,14 +9,11 @@
 // A blocking test is *exact* if it holds as soon as all its places do. If every test is exact, the
 // net's behaviour is the token game's, and the program is in the marked-graph class.
 //
-// How a place is justified. A test X of a counter needs value >= need. Add up, over the engine
-// programs, the largest value that their share of the counter can have had when X is performed:
-// over the prefixes that hold everything already known to come before X and nothing known to come
-// after it. If leaving out everything from op p on makes the sum too small, p comes before X. Where
-// one program alone raises the counter and one alone lowers it this is plain counting and needs no
-// known order. Places are found in rounds, and a place may use only places found before it:
-// `places` is in that order. Edges from a pop to a reserve of a FIFO of guaranteed depth are never
-// used to justify another place.
+// How a place is justified. Where one engine program alone raises the counter and one alone lowers
+// it, by plain counting, which needs nothing else: these places are recomputed by whoever checks.
+// All others need known order (ir/known_order.hpp). They have to be searched for
+// (ir/search/justify.hpp) and are part of a certificate; here they are only checked. Edges from a
+// pop to a reserve of a FIFO of guaranteed depth are never used to justify another place.
 //
 // Not promised: that the places are all orders that hold if some test is inexact.
 #pragma once
@@ -25,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/counter_events.hpp"
 #include "ir/counters.hpp"
 #include "ir/program.hpp"
 #include "ir/unroll.hpp"
@@ -53,7 +51,8 @@ struct TestIssue {
                       ///< invalid)
     later_iteration,  ///< persistent: it needs supply of an iteration of another engine program
                       ///< that is more than kMostAhead later
-    limit             ///< analysing it would exceed the work limit
+    limit,            ///< analysing it would exceed the work limit
+    unjustified       ///< a place into it that was given is not justified
   };
   Kind kind = Kind::inexact;
   TransitionId transition;
@@ -64,7 +63,7 @@ struct TestIssue {
 };
 
 struct Net {
-  std::vector<Place> places;      ///< in order of justification
+  std::vector<Place> places;      ///< those by counting, then those by known order
   std::vector<TestIssue> issues;  ///< in transition order
   std::uint64_t tests = 0;        ///< blocking tests examined
   std::uint64_t by_order = 0;     ///< places that counting alone did not justify
@@ -72,10 +71,23 @@ struct Net {
   [[nodiscard]] bool exact() const { return issues.empty(); }
 };
 
-/// Builds the net of one iteration. `unrolled.iterations` must be 1. Linear in the transitions for
-/// counters with one raising and one lowering program; otherwise linear in transitions x engine
-/// programs per round.
-[[nodiscard]] Net build_net(const Program& program, const Unrolled& unrolled);
+/// What counting alone decides.
+struct CountedNet {
+  Net net;
+  CounterShares shares;                    ///< of one iteration
+  std::vector<std::uint32_t> by_order;     ///< counters some of whose tests need known order
+  std::vector<std::vector<char>> decided;  ///< per counter and share: counting decides its tests
+};
+
+/// Linear in the transitions. `unrolled.iterations` must be 1.
+[[nodiscard]] CountedNet count_net(const Program& program, const Unrolled& unrolled);
+
+/// The net with the places of `counted` and `justified`, which known order has to justify: those
+/// into one test in the order of their justification. If one of them is not justified, none of
+/// `justified` is in the net, and the issue says where. Linear in transitions x engine programs
+/// that share a counter whose tests need known order. Trusted, and all that is.
+[[nodiscard]] Net check_net(const Program& program, const Unrolled& unrolled, CountedNet counted,
+                            const std::vector<Place>& justified);
 
 /// Compressed adjacency of the hand-off places of a finite (unrolled) net.
 class Adjacency {

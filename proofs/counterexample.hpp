@@ -73,8 +73,8 @@ struct Counterexample {
   std::vector<AccessRef> accesses;
   std::optional<LocationRange> range;
   std::vector<ir::Schedule> schedules;
-  /// Guaranteed FIFOs that are deeper than declared, in schedules[1] of a race or schedules[0] of an
-  /// overflow: buffer, extra pages.
+  /// Guaranteed FIFOs that are deeper than declared, in schedules[1] of a race or schedules[0] of
+  /// an overflow: buffer, extra pages.
   std::vector<std::pair<ir::BufferId, std::int64_t>> deeper;
   ir::TransitionId transition;  ///< overflow, misuse: the op
   ir::CounterId counter;

@@ -59,6 +59,8 @@ std::string issue_text(const Subject& subject, const ir::TestIssue& issue) {
                          issue.demand);
     case Kind::later_iteration:
       return fmt::format("{} needs supply of a later iteration ({})", test, counter);
+    case Kind::unjustified:
+      return fmt::format("a place into {} is not justified ({})", test, counter);
     case Kind::limit:
       return fmt::format("the analysis of {} exceeds its limits", counter);
   }

@@ -2,13 +2,14 @@
 
 namespace spatialcert::proofs {
 
-std::variant<Subject, Untranslatable> make_subject(const ir::Program& program) {
+std::variant<Subject, Untranslatable> make_subject(const ir::Program& program,
+                                                   const std::vector<ir::Place>& justified) {
   Subject s;
   s.program = &program;
   auto one = ir::unroll(program);
   if (const auto* limit = std::get_if<ir::UnrollLimit>(&one)) return Untranslatable{*limit};
   s.one = std::move(std::get<ir::Unrolled>(one));
-  s.net = ir::build_net(program, s.one);
+  s.net = ir::check_net(program, s.one, ir::count_net(program, s.one), justified);
   const std::uint32_t back = ir::iterations_back(s.net, s.one);
   if (s.persistent()) s.judged = kPersistentIterations + back;
   auto stretch = ir::unroll(program, s.judged + back);

@@ -34,10 +34,10 @@ struct Subject {
   /// persistent one.
   ir::Unrolled stretch;
   std::uint32_t judged = 1;  ///< the first iterations of the stretch, whose accesses are ordered
-  std::vector<ir::Place> places;  ///< of the stretch, tokens 0
+  std::vector<ir::Place> places;         ///< of the stretch, tokens 0
   std::vector<ir::TransitionId> beyond;  ///< tests that need what comes after the stretch
-  ir::Adjacency order;            ///< without the credits of guaranteed FIFOs
-  ir::AccessMap accesses;         ///< of the stretch
+  ir::Adjacency order;                   ///< without the credits of guaranteed FIFOs
+  ir::AccessMap accesses;                ///< of the stretch
 
   [[nodiscard]] bool persistent() const { return program->execution == ir::Execution::persistent; }
 };
@@ -48,7 +48,9 @@ struct Untranslatable {
 };
 
 /// Linear in the unrolled program. `program` must outlive the subject and be validated.
-[[nodiscard]] std::variant<Subject, Untranslatable> make_subject(const ir::Program& program);
+/// `justified`: the places that known order is to justify (see ir::check_net); they are checked.
+[[nodiscard]] std::variant<Subject, Untranslatable> make_subject(
+    const ir::Program& program, const std::vector<ir::Place>& justified);
 
 /// Is what `reader` finds through `region`, left by `writer` (of the same stretch), still there? A
 /// buffer with the lifetime of its section is undefined when the section starts again, so in a

@@ -1,9 +1,11 @@
 #include "tests/proofs/fixture.hpp"
 
+#include "proofs/find_subject.hpp"
+
 namespace spatialcert::tests {
 
 Fixture::Fixture(ir::Program p)
-    : program(std::move(p)), subject(std::get<proofs::Subject>(proofs::make_subject(program))) {
+    : program(std::move(p)), subject(std::get<proofs::Subject>(proofs::find_subject(program))) {
   if (auto order = proofs::linear_extension(subject)) position = std::move(*order);
 }
 

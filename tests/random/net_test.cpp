@@ -1,7 +1,5 @@
 // The net against all interleavings (DESIGN 13.1): its places are orders that always hold, exact
 // tests keep the program in the class, and a starved test never holds.
-#include "ir/net.hpp"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -10,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "ir/search/justify.hpp"
 #include "tests/oracle/findings.hpp"
 #include "tests/oracle/generator.hpp"
 

@@ -1,16 +1,15 @@
-#include "ir/periodic_justifier.hpp"
+#include "ir/search/periodic_justifier.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "ir/order_justifier.hpp"
+#include "ir/search/order_justifier.hpp"
 
 namespace spatialcert::ir {
 namespace {
 
-/// Iterations before the one that the step looks at; also the greatest distance of a place.
-constexpr std::uint32_t kPast = 4;
-constexpr std::uint32_t kWindow = kPast + 3;
+constexpr std::uint32_t kPast = kPastIterations;
+constexpr std::uint32_t kWindow = kWindowIterations;
 
 class Induction {
  public:
@@ -28,7 +27,7 @@ class Induction {
 
  private:
   [[nodiscard]] Window window(bool open_start) const {
-    return {&many_, &shares_, &task_.shares, &task_.counters, open_start, true};
+    return {&many_, &shares_, &task_.shares, &task_.counters, &task_.decided, open_start, true};
   }
 
   /// Places of the window for places with tokens; only those into iterations below `last`.
@@ -127,7 +126,7 @@ void justify_periodically(const PeriodicTask& task, Net& net) {
   const auto& window = std::get<Unrolled>(many);
   const auto shares = counter_shares(task.program, window, task.counters);
   if (!shares) return limit();
-  const Window w{&window, &*shares, &task.shares, &task.counters, false, true};
+  const Window w{&window, &*shares, &task.shares, &task.counters, &task.decided, false, true};
   if (OrderJustifier::clock_bytes(w, task.by_order) > task.clock_bytes) return limit();
   Induction(task, window, *shares).run(net);
 }

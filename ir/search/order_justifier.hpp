@@ -1,5 +1,5 @@
-// Justification of hand-off places by known order (DESIGN 13.1), for counters that several engine
-// programs raise, or that one lowers and another tests.
+// The search for hand-off places that known order justifies (DESIGN 13.1), for counters that
+// several engine programs raise, or that one lowers and another tests.
 //
 // Works on a window of iterations of the unrolled program. It keeps, per transition and per engine
 // program, how much of that program is known to come before and from where on it is known to come
@@ -7,28 +7,18 @@
 // changed. Every found place has been justified using only program order, the places given to it,
 // and places it found earlier.
 //
-// A window may be open: the program may already have run for unknown time before it (the induction
-// step over iterations) and may go on after it.
+// A window may be open (ir/known_order.hpp). Untrusted.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <vector>
 
 #include "ir/counter_events.hpp"
+#include "ir/known_order.hpp"
 #include "ir/net.hpp"
 
 namespace spatialcert::ir {
-
-struct Window {
-  const Unrolled* unrolled = nullptr;     ///< the window's transitions
-  const CounterShares* shares = nullptr;  ///< of the window
-  const CounterShares* period = nullptr;  ///< of one iteration; used where the window is open
-  const Counters* counters = nullptr;
-  bool open_start = false;
-  bool open_end = false;
-};
 
 class OrderJustifier {
  public:
@@ -53,10 +43,6 @@ class OrderJustifier {
   /// Is `from` known to come before `to`? `from` must be an op of a program that shares one of the
   /// counters.
   [[nodiscard]] bool before(TransitionId from, TransitionId to) const;
-  /// An upper bound of the counter's value right after event `event` of share `share`, or nothing.
-  [[nodiscard]] std::optional<std::int64_t> largest_after(std::uint32_t counter,
-                                                          std::uint32_t share,
-                                                          std::uint32_t event) const;
   /// Takes a place as known and spreads it.
   void assume(TransitionId from, TransitionId to);
 

@@ -18,10 +18,11 @@ struct PeriodicTask {
   const Program& program;
   const Unrolled& one;  ///< one iteration
   const Counters& counters;
-  const CounterShares& shares;                 ///< of one iteration
-  const std::vector<std::uint32_t>& by_order;  ///< counters to justify
-  const std::vector<Place>& known;             ///< justified places, with tokens
-  std::uint64_t clock_bytes = 0;               ///< limit
+  const CounterShares& shares;                    ///< of one iteration
+  const std::vector<std::uint32_t>& by_order;     ///< counters to justify
+  const std::vector<std::vector<char>>& decided;  ///< see CountedNet
+  const std::vector<Place>& known;                ///< justified places, with tokens
+  std::uint64_t clock_bytes = 0;                  ///< limit
 };
 
 /// Adds the justified places (with tokens) and the issues of the tests of `task.by_order` to `net`.

@@ -1,7 +1,6 @@
-#include "ir/order_justifier.hpp"
+#include "ir/search/order_justifier.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "ir/require.hpp"
 
@@ -48,7 +47,7 @@ OrderJustifier::OrderJustifier(const Window& window, const std::vector<std::uint
     const auto& shares = (*window.shares)[c];
     for (std::uint32_t s = 0; s < shares.size(); ++s) {
       for (std::uint32_t e = 0; e < shares[s].events.size(); ++e) {
-        if (shares[s].events[e].need <= 0) continue;
+        if (shares[s].events[e].need <= 0 || (*window.decided)[c][s] != 0) continue;
         tests_at_[shares[s].events[e].transition.value()].push_back(
             static_cast<std::uint32_t>(tests_.size()));
         tests_.push_back({c, s, e, Test::State::open, false, 0});
@@ -293,24 +292,6 @@ void OrderJustifier::examine(std::uint32_t index) {
     if (r == extents[s].low || r > extents[s].high) continue;
     add_place(shares[s].events[r - 1].transition.value(), event.transition.value(), test.counter);
   }
-}
-
-std::optional<std::int64_t> OrderJustifier::largest_after(std::uint32_t counter,
-                                                          std::uint32_t share,
-                                                          std::uint32_t event) const {
-  const auto& shares = (*window_.shares)[counter];
-  const Test at{counter, share, event, Test::State::open, false, 0};
-  std::int64_t value =
-      (*window_.counters)[CounterId(counter)].initial + shares[share].prefix[event + 1];
-  for (std::uint32_t s = 0; s < shares.size(); ++s) {
-    if (s == share) continue;
-    const Extent e = extent(at, s);
-    // A post on a cycle of known order is never performed.
-    if (e.low > e.high) return std::numeric_limits<std::int64_t>::min();
-    if (e.unbounded_above) return std::nullopt;
-    value += e.largest;
-  }
-  return value;
 }
 
 void OrderJustifier::add_place(std::uint32_t from, std::uint32_t to, std::uint32_t counter) {

@@ -1,0 +1,52 @@
+#include "ir/search/justify.hpp"
+
+#include <algorithm>
+
+#include "ir/known_order.hpp"
+#include "ir/search/order_justifier.hpp"
+#include "ir/search/periodic_justifier.hpp"
+
+namespace spatialcert::ir {
+Justification justify(const Program& program, const Unrolled& one) {
+  const CountedNet counted = count_net(program, one);
+  Justification found;
+  if (counted.by_order.empty()) return found;
+  const Counters counters(program);
+  std::vector<Place> known;
+  for (const Place& place : counted.net.places) {
+    if (!place.credit) known.push_back(place);
+  }
+  if (program.execution == Execution::persistent) {
+    Net net;
+    justify_periodically({program, one, counters, counted.shares, counted.by_order, counted.decided,
+                          known, kKnownBytes},
+                         net);
+    return {std::move(net.places), std::move(net.issues)};
+  }
+  const Window window{&one, &counted.shares, &counted.shares, &counters, &counted.decided, false,
+                      false};
+  if (OrderJustifier::clock_bytes(window, counted.by_order) > kKnownBytes) return found;
+  OrderJustifier justifier(window, counted.by_order, known);
+  justifier.run(0, 1);
+  found.places = justifier.found();
+  found.issues = justifier.issues();
+  return found;
+}
+
+void explain(Net& net, const std::vector<TestIssue>& searched) {
+  for (TestIssue& issue : net.issues) {
+    const auto same = std::find_if(searched.begin(), searched.end(), [&](const TestIssue& s) {
+      return s.transition == issue.transition;
+    });
+    if (issue.kind == TestIssue::Kind::inexact && same != searched.end()) issue = *same;
+  }
+}
+
+Net build_net(const Program& program, const Unrolled& one) {
+  const Justification found = justify(program, one);
+  Net net = check_net(program, one, count_net(program, one), found.places);
+  explain(net, found.issues);
+  return net;
+}
+
+}  // namespace spatialcert::ir
