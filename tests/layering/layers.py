@@ -6,8 +6,8 @@ LAYERS = {
     'ir_import': {'ir_core', 'ir_io'},
     'compose': {'ir_core', 'ir_io'},
     'smt': set(),
-    'proofs_check': {'ir_core'},
-    'proofs_prove': {'ir_core', 'proofs_check', 'smt'},
+    'proofs_check': {'ir_core', 'ir_io'},
+    'proofs_prove': {'ir_core', 'ir_io', 'proofs_check', 'smt'},
     'certify': {'ir_core', 'ir_io', 'smt', 'proofs_check', 'proofs_prove'},
     'command': {'ir_core', 'ir_io', 'ir_import', 'compose', 'certify', 'proofs_check'},
 }
