@@ -82,6 +82,13 @@ std::string report_json(const ir::Program& program, const ProgramReport& report,
     json.key("text").text(size_limit_text(*provenance.deadlocks_above));
     json.close();
   }
+  if (provenance.certificate) {
+    json.key("certificate").object(true);
+    json.key("file").text(provenance.certificate->path);
+    json.key("written").boolean(provenance.certificate->bytes != 0);
+    json.key("bytes").natural(provenance.certificate->bytes);
+    json.close();
+  }
   json.key("notes").array();
   for (const std::string& note : report.notes) json.text(note);
   json.close();

@@ -8,6 +8,8 @@
 
 namespace spatialcert::ir {
 
+inline constexpr int kUsualLevel = 3;
+
 /// One zstd frame that carries its content's size and a checksum. Equal bytes, level and version of
 /// zstd give equal frames.
 [[nodiscard]] std::string pack(std::string_view bytes, int level);
