@@ -4,12 +4,14 @@
 // `iterations` times. What stands under `text` and `..._at` is for people: reading ignores it.
 #include <algorithm>
 
-#include "certify/json_writer.hpp"
+#include "ir/io/json_writer.hpp"
 #include "certify/names.hpp"
 #include "certify/report.hpp"
 #include "ir/program_file.hpp"
 
 namespace spatialcert::certify {
+
+using ir::io::JsonWriter;
 namespace {
 
 using proofs::Counterexample;

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 
+#include "certify/report.hpp"
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
 #include "proofs/bounds/rule.hpp"
@@ -22,6 +23,7 @@
 namespace spatialcert::certify {
 namespace {
 
+using proofs::Certificate;
 using proofs::Rule;
 using Clock = std::chrono::steady_clock;
 
@@ -139,26 +141,28 @@ class Application {
     switch (rule) {
       case Rule::liveness: {
         auto found = proofs::liveness::prove(subject_, session);
-        settle(std::move(found.search), &proofs::liveness::check, result);
+        settle(std::move(found.search), &proofs::liveness::check, &Certificate::liveness, result);
         if (result.verdict == Verdict::certified) result.detail = found.strategy;
         return;
       }
       case Rule::bounds:
         return settle(proofs::bounds::prove(subject_, position, session), &proofs::bounds::check,
-                      result);
+                      &Certificate::bounds, result);
       case Rule::quiescence:
         return settle(proofs::quiescence::prove(subject_, session), &proofs::quiescence::check,
-                      result);
+                      &Certificate::quiescence, result);
       case Rule::ordering:
         return ordering(position, session, result);
       case Rule::flow:
         return flow(position, session, result);
       case Rule::memory:
-        return settle(proofs::memory::prove(subject_, session), &proofs::memory::check, result);
+        return settle(proofs::memory::prove(subject_, session), &proofs::memory::check,
+                      &Certificate::memory, result);
       case Rule::reduction:
         return reduction(position, session, result);
       case Rule::coverage:
-        return settle(proofs::coverage::prove(subject_, session), &proofs::coverage::check, result);
+        return settle(proofs::coverage::prove(subject_, session), &proofs::coverage::check,
+                      &Certificate::coverage, result);
     }
   }
 
@@ -167,7 +171,7 @@ class Application {
     auto found = proofs::ordering::prove(subject_, position, session);
     examined_ = std::move(found.ordered);
     report_.pairs = examined_.size();
-    settle(std::move(found.search), &proofs::ordering::check, result);
+    settle(std::move(found.search), &proofs::ordering::check, &Certificate::ordering, result);
     if (result.verdict == Verdict::certified) result.detail = std::move(found.strategy);
   }
 
@@ -181,7 +185,7 @@ class Application {
         std::holds_alternative<proofs::Proved<proofs::flow::Witness>>(found.search)) {
       return undecided(result, "liveness or ordering is undecided");
     }
-    settle(std::move(found.search), &proofs::flow::check, result);
+    settle(std::move(found.search), &proofs::flow::check, &Certificate::flow, result);
     if (result.verdict == Verdict::certified && found.undeclared != 0) {
       result.detail = fmt::format(
           "{} reads without a declared producer: checked for definedness only", found.undeclared);
@@ -206,7 +210,7 @@ class Application {
       }
       return undecided(result, fmt::format("{} is undecided", proofs::to_string(premise)));
     }
-    settle(std::move(search), &proofs::reduction::check, result);
+    settle(std::move(search), &proofs::reduction::check, &Certificate::reduction, result);
   }
 
   static void undecided(RuleReport& result, std::string why) {
@@ -217,19 +221,21 @@ class Application {
   /// A proof counts once its witness is accepted, a counterexample once it is replayed.
   template <typename Witness>
   void settle(proofs::Search<Witness> search,
-              proofs::Check (*check)(const proofs::Subject&, const Witness&), RuleReport& result) {
+              proofs::Check (*check)(const proofs::Subject&, const Witness&),
+              std::optional<Witness> Certificate::*slot, RuleReport& result) {
     if (auto* unknown = std::get_if<proofs::Unknown>(&search))
       return undecided(result, std::move(unknown->reason));
     if (auto* refuted = std::get_if<proofs::Refuted>(&search))
       return replayed(std::move(refuted->counterexample), result);
-    const proofs::Check checked =
-        check(subject_, std::get<proofs::Proved<Witness>>(search).witness);
+    Witness& witness = std::get<proofs::Proved<Witness>>(search).witness;
+    const proofs::Check checked = check(subject_, witness);
     if (const auto* rejected = std::get_if<proofs::Rejected>(&checked)) {
       return undecided(result, fmt::format("the witness was rejected: {} ({})",
                                            proofs::to_string(rejected->reason), rejected->where));
     }
     result.verdict = Verdict::certified;
     result.obligations = std::get<proofs::Accepted>(checked).obligations;
+    if (report_.certificate) (*report_.certificate).*slot = std::move(witness);
   }
 
   void replayed(proofs::Counterexample counterexample, RuleReport& result) const {
@@ -278,6 +284,28 @@ void conclude(ProgramReport& report) {
   }
 }
 
+/// Do all rules of the report hold, be it only those that were asked for?
+bool holds(const ProgramReport& report) {
+  return !report.rules.empty() &&
+         std::all_of(report.rules.begin(), report.rules.end(), [](const RuleReport& rule) {
+           return rule.verdict == Verdict::certified || rule.verdict == Verdict::not_applicable;
+         });
+}
+
+/// A certificate still without witnesses.
+Certificate certificate_of(const ir::Program& program, const ir::Digest& digest,
+                           const ir::Net& net) {
+  Certificate certificate;
+  certificate.producer =
+      fmt::format("spatialcert {}, z3 {}", tool_version(), smt::solver_version());
+  certificate.program = digest;
+  certificate.target = ir::target_digest(program);
+  // Those that counting justifies come first.
+  certificate.justified.assign(net.places.end() - static_cast<std::ptrdiff_t>(net.by_order),
+                               net.places.end());
+  return certificate;
+}
+
 void untranslatable(const ir::Program& program, const proofs::Untranslatable& why,
                     ProgramReport& report) {
   RuleReport coverage;
@@ -303,7 +331,8 @@ ProgramReport certify(const ir::Program& program, const Options& options) {
   ProgramReport report;
   report.name = program.name;
   report.ops = ir::op_count(program);
-  report.digest = ir::to_hex(ir::digest(program));
+  const ir::Digest digest = ir::digest(program);
+  report.digest = ir::to_hex(digest);
   report.partial = !options.rules.empty();
   if (program.postconditions.empty()) {
     report.notes.emplace_back(
@@ -319,9 +348,11 @@ ProgramReport certify(const ir::Program& program, const Options& options) {
     const auto& subject = std::get<proofs::Subject>(translated);
     report.transitions = subject.one.transitions();
     report.places = subject.net.places.size();
+    if (options.keep_witnesses) report.certificate = certificate_of(program, digest, subject.net);
     Application(program, subject, options, report).run();
   }
   conclude(report);
+  if (!holds(report)) report.certificate.reset();
   report.seconds = seconds_since(start);
   return report;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ir/program.hpp"
+#include "proofs/certificate/certificate.hpp"
 #include "proofs/counterexample.hpp"
 #include "proofs/rules.hpp"
 
@@ -48,11 +49,15 @@ struct ProgramReport {
   std::vector<RuleReport> rules;   ///< in the order of proofs::all_rules(), requested ones only
   std::vector<std::string> notes;  ///< e.g. that the result was not specified
   bool partial = false;            ///< rules were asked for by name: never certified
+  /// If witnesses were kept: of a certified program, or, if partial, of the rules that were asked
+  /// for and those that they presuppose, where all that were asked for hold.
+  std::optional<proofs::Certificate> certificate;
 };
 
 struct Options {
   std::vector<proofs::Rule> rules;     ///< empty = all
   std::uint64_t rlimit = 400'000'000;  ///< Z3 resource units per query
+  bool keep_witnesses = false;         ///< for ProgramReport::certificate
   /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query.
   std::function<void(std::string_view rule, std::uint64_t number, const std::string& smt2)>
       on_query;

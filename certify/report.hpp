@@ -23,11 +23,18 @@ struct SizeLimit {
   std::uint32_t chunks_per_transfer = 0;  ///< that a transfer carries up to that size, at least
 };
 
+/// Where a certificate was asked for, and what became of it.
+struct CertificateFile {
+  std::string path;
+  std::uint64_t bytes = 0;  ///< 0: none was written, and what was there was not touched
+};
+
 /// Where a program comes from, and what is known of the file besides.
 struct Provenance {
   std::string file;     ///< as the user gave it; empty if the program was never a file
   std::string variant;  ///< of a foreign file: which of its programs; otherwise empty
   std::optional<SizeLimit> deadlocks_above;
+  std::optional<CertificateFile> certificate;
 };
 
 /// Numbered, named by site, engine, section and source location, with the remedy where it is known.

@@ -1,11 +1,14 @@
 // JSON of reports, format `spatialcert-report`, version 1 (docs/report.md).
 #include <fmt/format.h>
 
-#include "certify/json_writer.hpp"
+#include "ir/io/json_writer.hpp"
 #include "certify/report.hpp"
 #include "smt/query.hpp"
 
 namespace spatialcert::certify {
+
+using ir::io::JsonWriter;
+using ir::io::json_string;
 namespace {
 
 /// Elements of `programs` are two levels deep.
@@ -80,6 +83,13 @@ std::string report_json(const ir::Program& program, const ProgramReport& report,
     json.key("bytes").natural(provenance.deadlocks_above->bytes);
     json.key("chunks_per_transfer").natural(provenance.deadlocks_above->chunks_per_transfer);
     json.key("text").text(size_limit_text(*provenance.deadlocks_above));
+    json.close();
+  }
+  if (provenance.certificate) {
+    json.key("certificate").object(true);
+    json.key("file").text(provenance.certificate->path);
+    json.key("written").boolean(provenance.certificate->bytes != 0);
+    json.key("bytes").natural(provenance.certificate->bytes);
     json.close();
   }
   json.key("notes").array();

@@ -80,6 +80,12 @@ std::string figures(const ProgramReport& report, bool with_times) {
   return text;
 }
 
+std::string certificate_text(const CertificateFile& file, bool partial) {
+  if (file.bytes == 0) return fmt::format("no certificate written; {} was not touched", file.path);
+  return fmt::format("{}certificate: {} ({})", partial ? "partial " : "", file.path,
+                     count_text(static_cast<std::int64_t>(file.bytes), "byte"));
+}
+
 }  // namespace
 
 std::string verdict_line(const ProgramReport& report) {
@@ -103,6 +109,9 @@ std::string report_text(const ir::Program& program, const ProgramReport& report,
     text += fmt::format("  {}\n", size_limit_text(*provenance.deadlocks_above));
   }
   text += fmt::format("  {}\n", figures(report, with_times));
+  if (provenance.certificate) {
+    text += fmt::format("  {}\n", certificate_text(*provenance.certificate, report.partial));
+  }
   text += table_text(report, with_times);
   for (const RuleReport& rule : report.rules) {
     if (!rule.counterexample) continue;

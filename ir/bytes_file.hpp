@@ -31,7 +31,11 @@ inline constexpr std::size_t kFirstLookBytes = std::size_t{1} << 16U;
 [[nodiscard]] std::size_t first_visible(std::string_view text);
 
 /// Writes a temporary file beside `path`, syncs it and renames it over `path`. Compresses if `path`
-/// ends in `.zst`.
+/// ends in `.zst`. Whoever reads `path`, during or after an interruption at any moment, finds the
+/// whole old content or the whole new one (an interruption may leave the temporary file). Devices
+/// and pipes are written to instead.
 [[nodiscard]] Status write_bytes(const std::string& path, std::string_view bytes);
+/// The same, never compressed, whatever its name.
+[[nodiscard]] Status write_exact_bytes(const std::string& path, std::string_view bytes);
 
 }  // namespace spatialcert::ir

@@ -7,11 +7,11 @@
 // give equal bytes, and read(write(p)) == p. The digest is the SHA-256 of those bytes.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "ir/digest.hpp"
 #include "ir/program.hpp"
 #include "ir/result.hpp"
 
@@ -42,8 +42,8 @@ namespace spatialcert::ir {
 /// refusal that names the path if it could not be written.
 [[nodiscard]] Status write_program(const Program& program, const std::string& path);
 
-using Digest = std::array<std::uint8_t, 32>;
 [[nodiscard]] Digest digest(const Program& program);
-[[nodiscard]] std::string to_hex(const Digest& digest);
+/// Of the target alone, as it stands in that serialisation: equal for all programs for one target.
+[[nodiscard]] Digest target_digest(const Program& program);
 
 }  // namespace spatialcert::ir

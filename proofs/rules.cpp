@@ -30,11 +30,19 @@ std::string_view name_of(Enum value, const std::array<std::string_view, N>& name
   return names[index];
 }
 
+constexpr std::array<std::uint32_t, kRules.size()> kVersions{1, 1, 1, 1, 1, 1, 1, 1};
+
 }  // namespace
 
 std::string_view to_string(Rule rule) { return name_of(rule, kRules); }
 std::string_view to_string(Kind kind) { return name_of(kind, kKinds); }
 std::string_view to_string(Rejected::Reason reason) { return name_of(reason, kReasons); }
+
+std::uint32_t rule_version(Rule rule) {
+  const auto index = static_cast<std::size_t>(rule);
+  SPATIALCERT_REQUIRE(index < kVersions.size(), "enumerator out of range");
+  return kVersions[index];
+}
 
 std::optional<Rule> parse_rule(std::string_view name) {
   for (const Rule rule : all_rules()) {

@@ -18,6 +18,7 @@
 
 namespace spatialcert::proofs {
 
+/// Certificates carry these numbers (docs/certificate.md): a new rule gets the next one.
 enum class Rule : std::uint8_t {
   liveness,
   bounds,
@@ -30,6 +31,8 @@ enum class Rule : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(Rule rule);
 [[nodiscard]] std::optional<Rule> parse_rule(std::string_view name);
+/// Grows when a witness of the rule gets another meaning, so that older ones are not misread.
+[[nodiscard]] std::uint32_t rule_version(Rule rule);
 [[nodiscard]] const std::vector<Rule>& all_rules();  ///< in order of evaluation and of reports
 
 // ---- search (untrusted) -------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "certify/command/command.hpp"
 #include "certify/command/message_size.hpp"
@@ -80,6 +81,16 @@ const certify::RuleReport* rule_report(const ProgramReport& report, proofs::Rule
   return nullptr;
 }
 
+/// What is wrong with `-o`, as far as the command line shows.
+void check_output(const CertifyOptions& options, bool to_folder) {
+  if (options.output.empty() || to_folder) return;
+  if (options.paths.size() != 1)
+    throw UsageError("certificates of several files need a folder: -o DIR/");
+  std::error_code error;
+  if (std::filesystem::equivalent(options.output, options.paths.front(), error))
+    throw UsageError("-o names the program itself");
+}
+
 }  // namespace
 
 std::vector<std::string> OutputNames::claim(std::size_t file, const LoadedFile* loaded) {
@@ -99,24 +110,27 @@ std::vector<std::string> OutputNames::claim(std::size_t file, const LoadedFile* 
 
 Certification::Certification(const CertifyOptions& options)
     : options_(options),
+      to_folder_(is_folder(options.output)),
       import_(options.import.msccl()),
       progress_(!options.quiet, options.paths.size()) {}
 
 int Certification::run() {
   const auto start = Clock::now();
+  check_output(options_, to_folder_);
   pool_ = std::make_unique<Pool>(options_.jobs);
   for (std::size_t i = 0; i < options_.paths.size(); ++i) {
     pool_->add([this, i] { start_file(i); });
   }
   certify::Totals totals;
-  if (options_.json) print(certify::report_json_head());
   for (std::size_t i = 0; i < options_.paths.size(); ++i) {
     const Block block = take(i);
     add(totals, block.totals);
     progress_.finished_file();
     progress_.erase();
+    if (!block.usage.empty()) throw UsageError(block.usage);
     // An element brings the comma before it, a block the blank line.
     const bool first = i == 0;
+    if (options_.json && first) print(certify::report_json_head());
     if (options_.json && !first) print(",");
     if (!options_.json && !options_.quiet && !first) print("\n");
     print(block.text);
@@ -134,7 +148,8 @@ int Certification::run() {
 
 void Certification::start_file(std::size_t number) {
   const std::string& path = options_.paths[number];
-  const bool named = !options_.smt2_folder.empty() || !options_.counterexample_folder.empty();
+  const bool named =
+      !options_.smt2_folder.empty() || !options_.counterexample_folder.empty() || to_folder_;
   auto job = std::make_shared<Job>();
   std::optional<ir::Refusal> refusal;
   std::string fault = fault_of([&] {
@@ -148,6 +163,7 @@ void Certification::start_file(std::size_t number) {
     job->left = job->file.programs.size();
     job->reports.resize(job->left);
     job->faults.resize(job->left);
+    job->certificates.resize(job->left);
   });
   if (named) {
     const bool usable = fault.empty() && !refusal;
@@ -161,6 +177,10 @@ void Certification::start_file(std::size_t number) {
     ++block.totals.refused;
     append_refusal(path, *std::move(refusal), block);
     put(number, std::move(block));
+  } else if (!options_.output.empty() && !to_folder_ && job->file.programs.size() != 1) {
+    block.usage = fmt::format("{} holds {} programs: -o must name a folder (-o DIR/)", path,
+                              job->file.programs.size());
+    put(number, std::move(block));
   } else {
     for (std::size_t i = job->file.programs.size(); i-- > 0;) {
       pool_->add_first([this, job, i] { certify_program(job, i); });
@@ -170,15 +190,18 @@ void Certification::start_file(std::size_t number) {
 
 void Certification::certify_program(const std::shared_ptr<Job>& job, std::size_t index) {
   ProgramReport report;
+  std::optional<certify::CertificateFile> certificate;
   std::string fault = fault_of([&] {
     report = certify_one(*job, index);
     write_counterexamples(*job, index, report);
+    certificate = write_certificate(*job, index, report);
   });
   bool last = false;
   {
     const std::lock_guard lock(job->mutex);
     job->reports[index] = std::move(report);
     job->faults[index] = std::move(fault);
+    job->certificates[index] = std::move(certificate);
     last = --job->left == 0;
   }
   if (last) finish_file(*job);
@@ -189,6 +212,7 @@ ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
   certify::Options options;
   options.rules = options_.rules;
   options.rlimit = options_.rlimit;
+  options.keep_witnesses = !options_.output.empty();
   options.on_progress = [&](std::string_view what) { progress_.doing(program.name, what); };
   // A failure is kept until the pipeline has returned, which owes nothing to exceptions of others.
   std::string failure;
@@ -216,6 +240,24 @@ void Certification::write_counterexamples(const Job& job, std::size_t index,
                certify::counterexample_json(job.file.programs[index].program, *rule.counterexample,
                                             rule.rule));
   }
+}
+
+std::optional<certify::CertificateFile> Certification::write_certificate(
+    const Job& job, std::size_t index, ProgramReport& report) const {
+  if (options_.output.empty()) return std::nullopt;
+  std::filesystem::path path = options_.output;
+  if (to_folder_) path /= job.names[index] + ".cert";
+  certify::CertificateFile file{path.string()};
+  // Witnesses may be large, and other programs are still to come.
+  const auto certificate = std::exchange(report.certificate, std::nullopt);
+  if (!certificate) return file;
+  const std::string bytes = proofs::encode(*certificate);
+  if (to_folder_) std::filesystem::create_directories(options_.output);
+  if (const ir::Status failed = ir::write_exact_bytes(file.path, bytes)) {
+    throw OutputError(failed->message());
+  }
+  file.bytes = bytes.size();
+  return file;
 }
 
 void Certification::finish_file(Job& job) {
@@ -259,7 +301,8 @@ void Certification::append_program(const Job& job, std::size_t index, Block& blo
   }
   const LoadedProgram& loaded = job.file.programs[index];
   const ProgramReport& report = job.reports[index];
-  const certify::Provenance provenance{job.file.path, loaded.variant, size_limit(job, index)};
+  const certify::Provenance provenance{job.file.path, loaded.variant, size_limit(job, index),
+                                       job.certificates[index]};
   if (options_.json) {
     append_element(certify::report_json(loaded.program, report, provenance), block);
   } else if (options_.quiet) {

@@ -26,6 +26,7 @@ struct CertifyOptions {
   unsigned jobs = 1;
   std::string smt2_folder;
   std::string counterexample_folder;
+  std::string output;  ///< where certificates go: a file for one program, or a folder
   ImportOptions import;
 };
 
@@ -47,7 +48,8 @@ class OutputNames {
 class Certification {
  public:
   explicit Certification(const CertifyOptions& options);
-  /// Prints everything; returns the exit status. Throws OutputError.
+  /// Prints everything; returns the exit status. Throws OutputError, and UsageError before
+  /// anything is printed or written.
   int run();
 
  private:
@@ -56,6 +58,7 @@ class Certification {
     std::string text;
     certify::Totals totals;
     std::vector<std::string> complaints;
+    std::string usage;  ///< wrong usage that only the file's content shows
   };
   /// A file whose programs are being certified.
   struct Job {
@@ -64,6 +67,7 @@ class Certification {
     std::vector<std::string> names;
     std::vector<certify::ProgramReport> reports;
     std::vector<std::string> faults;  ///< per program; empty = none
+    std::vector<std::optional<certify::CertificateFile>> certificates;
     std::size_t left = 0;
     std::mutex mutex;
   };
@@ -73,6 +77,8 @@ class Certification {
   [[nodiscard]] certify::ProgramReport certify_one(const Job& job, std::size_t index);
   void write_counterexamples(const Job& job, std::size_t index,
                              const certify::ProgramReport& report);
+  [[nodiscard]] std::optional<certify::CertificateFile> write_certificate(
+      const Job& job, std::size_t index, certify::ProgramReport& report) const;
   void finish_file(Job& job);
   [[nodiscard]] std::optional<certify::SizeLimit> size_limit(const Job& job,
                                                              std::size_t index) const;
@@ -84,6 +90,7 @@ class Certification {
   [[nodiscard]] Block take(std::size_t number);
 
   const CertifyOptions& options_;
+  bool to_folder_;  ///< certificates
   ir::MscclOptions import_;
   Progress progress_;
   OutputNames names_;

@@ -42,11 +42,15 @@ content. An algorithm is several programs if it allows several placements or its
 transfer or several: all are certified and reported. Where it deadlocks only above a message size,
 the report names the size.
 
+A certificate is written only if the program is certified; with --rule, a partial one if all those
+rules hold. Otherwise a file that was there is not touched, and the report says so.
+
 Exit status: 70 fault of spatialcert's own or unwritable output; else 1 something was refuted; else
 3 a file was refused; else 2 something is undecided; else 0. 64 wrong usage. With --rule never 0.
 
 Examples:
   spatialcert certify model.json.zst
+  spatialcert certify model.json -o model.cert
   spatialcert certify --format json -j 8 algorithms/*.xml
   spatialcert certify --rule ordering --smt2 queries --cex found model.json
   spatialcert certify --bytes 64MiB --placement in ring.xml
@@ -75,6 +79,13 @@ Command declare_certify(CLI::App& parent) {
   app->add_option("--cex", options.counterexample_folder,
                   "Write every counterexample to DIR/PROGRAM.RULE.json, for `replay`")
       ->type_name("DIR");
+  app->add_option("-o,--output", options.output,
+                  "Write the certificate of a certified program to FILE, or those of several to "
+                  "DIR/PROGRAM.cert")
+      ->type_name("FILE")
+      ->check([](const std::string& path) {
+        return path.empty() ? std::string("a name is needed") : std::string();
+      });
   app->add_flag("--quiet", options.quiet, "One line per program, and no progress");
   add_import_options(*app, options.import);
   app->footer(kFooter);

@@ -36,6 +36,9 @@ class OutputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Does an option that takes a file or a folder name a folder?
+[[nodiscard]] bool is_folder(const std::string& path);
+
 /// Writes all of `text` to standard output. Throws OutputError if that fails, and so does
 /// `finish_output`, which must be called at the end: a full disk shows when buffers are flushed.
 void print(std::string_view text);
@@ -44,7 +47,8 @@ void finish_output();
 void complain(std::string_view text);
 
 /// Makes sure that descriptors 0 to 2 are open, so that no file we open takes the place of a closed
-/// standard output, and that writing to a closed pipe is an error instead of the end.
+/// standard output, and that writing to a closed pipe, or beyond the largest size of a file, is an
+/// error instead of the end.
 void prepare_streams();
 
 /// A command as it was declared on the command line, and what to do if it was chosen.

@@ -18,11 +18,6 @@ struct ImportCommand {
   ImportOptions import;
 };
 
-bool is_folder(const std::string& path) {
-  std::error_code error;
-  return path.ends_with('/') || std::filesystem::is_directory(path, error);
-}
-
 void write(const LoadedProgram& loaded, const std::string& path) {
   if (const ir::Status failed = ir::write_program(loaded.program, path)) {
     throw OutputError(failed->message());

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "certify/command/command.hpp"
 
@@ -17,6 +18,11 @@ namespace {
 }
 
 }  // namespace
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return path.ends_with('/') || std::filesystem::is_directory(path, error);
+}
 
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fail_output();
@@ -40,6 +46,7 @@ void prepare_streams() {
     if (opened != descriptor) throw OutputError("the standard streams could not be opened");
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace spatialcert::command

@@ -1,11 +1,7 @@
 #include "ir/io/program_writer.hpp"
 
-#include <openssl/evp.h>
-
-#include <memory>
-
+#include "ir/io/hasher.hpp"
 #include "ir/program_file.hpp"
-#include "ir/require.hpp"
 
 namespace spatialcert::ir {
 namespace io {
@@ -38,7 +34,7 @@ void ProgramWriter::write() {
   place_spans();
   out_ << "{\"format\":\"spatialcert-program\",\"version\":1,\n\"name\":";
   out_.quoted(program_.name) << ",\n\"target\":";
-  write_target();
+  write_target(program_.target, out_);
   out_ << ",\n\"execution\":\"" << to_string(program_.execution) << "\"";
   list("tensors", program_.tensors, [&](const Tensor& tensor) { write_tensor(tensor); });
   list("buffers", program_.buffers, [&](const Buffer& buffer) { write_buffer(buffer); });
@@ -72,28 +68,18 @@ std::string serialise(const Program& program) {
 }
 
 Digest digest(const Program& program) {
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                        &EVP_MD_CTX_free);
-  bool good = context != nullptr && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
-  io::TextSink out([&](std::string_view piece) {
-    good = good && EVP_DigestUpdate(context.get(), piece.data(), piece.size()) == 1;
-  });
+  io::Hasher hasher;
+  io::TextSink out([&](std::string_view piece) { hasher.add(piece); });
   io::ProgramWriter(program, out).write();
-  Digest result{};
-  unsigned length = 0;
-  good = good && EVP_DigestFinal_ex(context.get(), result.data(), &length) == 1;
-  SPATIALCERT_REQUIRE(good && length == result.size(), "SHA-256 of OpenSSL failed");
-  return result;
+  return hasher.finish();
 }
 
-std::string to_hex(const Digest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : digest) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
+Digest target_digest(const Program& program) {
+  io::Hasher hasher;
+  io::TextSink out([&](std::string_view piece) { hasher.add(piece); });
+  io::write_target(program.target, out);
+  out.flush(true);
+  return hasher.finish();
 }
 
 }  // namespace spatialcert::ir

@@ -37,6 +37,9 @@ class TextSink {
   std::string buffer_;
 };
 
+/// The object that describes the hardware.
+void write_target(const Target& target, TextSink& out);
+
 /// Writes one program, which must satisfy `validate`.
 class ProgramWriter {
  public:
@@ -51,7 +54,6 @@ class ProgramWriter {
   };
 
   // program_writer.cpp
-  void write_target();
   void write_tensor(const Tensor& tensor);
   void write_buffer(const Buffer& buffer);
   void write_semaphore(const Semaphore& semaphore);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -10,10 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 
 #include "ir/bytes_file.hpp"
 #include "ir/io/descriptor.hpp"
+#include "ir/packing.hpp"
 
 namespace spatialcert::ir {
 namespace {
@@ -93,17 +92,12 @@ Status write_bytes(const std::string& path, std::string_view bytes) {
   constexpr std::string_view kSuffix = ".zst";
   const bool compressed = path.size() > kSuffix.size() &&
                           path.compare(path.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;
-  if (!compressed) return write_plain(path, bytes);
-  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
-                                                                     &ZSTD_freeCCtx);
-  if (!context) throw std::bad_alloc();
-  // Without a checksum a damaged file may well be another program.
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-  const std::size_t size =
-      ZSTD_compress2(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size());
-  if (ZSTD_isError(size) != 0) return refuse(path, ZSTD_getErrorName(size));
-  return write_plain(path, std::string_view(packed).substr(0, size));
+  if (!compressed) return write_exact_bytes(path, bytes);
+  return write_exact_bytes(path, pack(bytes, kUsualLevel));
+}
+
+Status write_exact_bytes(const std::string& path, std::string_view bytes) {
+  return write_plain(path, bytes);
 }
 
 }  // namespace spatialcert::ir

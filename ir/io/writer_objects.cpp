@@ -5,40 +5,39 @@
 
 namespace spatialcert::ir::io {
 
-void ProgramWriter::write_target() {
-  const Target& target = program_.target;
-  out_ << "{\"name\":";
-  out_.quoted(target.name) << ",\"chips\":";
-  out_.number(target.chips) << ",\"mesh\":[";
-  out_.number(target.mesh_width) << ",";
-  out_.number(target.mesh_height) << "],\"engines\":[";
+void write_target(const Target& target, TextSink& out) {
+  out << "{\"name\":";
+  out.quoted(target.name) << ",\"chips\":";
+  out.number(target.chips) << ",\"mesh\":[";
+  out.number(target.mesh_width) << ",";
+  out.number(target.mesh_height) << "],\"engines\":[";
   std::string_view separator;
   for (const std::string& engine : target.engines) {
-    out_ << std::exchange(separator, ",");
-    out_.quoted(engine);
+    out << std::exchange(separator, ",");
+    out.quoted(engine);
   }
-  out_ << "],\"spaces\":[";
+  out << "],\"spaces\":[";
   separator = "";
   for (const MemorySpace& space : target.spaces) {
-    out_ << std::exchange(separator, ",") << "{\"name\":";
-    out_.quoted(space.name) << ",\"bytes\":";
-    out_.number(space.bytes) << ",\"alignment\":";
-    out_.number(space.alignment) << "}";
+    out << std::exchange(separator, ",") << "{\"name\":";
+    out.quoted(space.name) << ",\"bytes\":";
+    out.number(space.bytes) << ",\"alignment\":";
+    out.number(space.alignment) << "}";
   }
-  out_ << "],\"semaphores\":{\"per_site\":";
-  out_.number(target.semaphores_per_site) << ",\"maximum\":";
-  out_.number(target.semaphore_maximum) << "},\"handoffs\":[";
+  out << "],\"semaphores\":{\"per_site\":";
+  out.number(target.semaphores_per_site) << ",\"maximum\":";
+  out.number(target.semaphore_maximum) << "},\"handoffs\":[";
   separator = "";
   for (const Handoff& handoff : target.handoffs) {
-    out_ << std::exchange(separator, ",") << "{\"name\":";
-    out_.quoted(handoff.name) << ",\"crosses_chips\":" << (handoff.crosses_chips ? "true" : "false")
-                              << "}";
+    out << std::exchange(separator, ",") << "{\"name\":";
+    out.quoted(handoff.name) << ",\"crosses_chips\":" << (handoff.crosses_chips ? "true" : "false")
+                             << "}";
   }
-  out_ << "],\"tile\":[";
-  out_.number(target.tile_rows) << ",";
-  out_.number(target.tile_cols) << "],\"float_type\":\"" << to_string(target.float_type)
-                                << "\",\"widest_integer\":\"" << to_string(target.widest_integer)
-                                << "\"}";
+  out << "],\"tile\":[";
+  out.number(target.tile_rows) << ",";
+  out.number(target.tile_cols) << "],\"float_type\":\"" << to_string(target.float_type)
+                               << "\",\"widest_integer\":\"" << to_string(target.widest_integer)
+                               << "\"}";
 }
 
 void ProgramWriter::write_site(const Site& site) {

@@ -7,8 +7,9 @@ LAYERS = {
     'ir_import': {'ir_core', 'ir_io'},
     'compose': {'ir_core', 'ir_io'},
     'smt': set(),
-    'proofs_check': {'ir_core'},
-    'proofs_prove': {'ir_core', 'ir_search', 'proofs_check', 'smt'},
+    'proofs_check': {'ir_core', 'ir_io'},
+    'proofs_prove': {'ir_core', 'ir_io', 'ir_search', 'proofs_check', 'smt'},
+    'recheck': {'ir_core', 'ir_io', 'proofs_check'},
     'certify': {'ir_core', 'ir_io', 'smt', 'proofs_check', 'proofs_prove'},
     'command': {'ir_core', 'ir_io', 'ir_import', 'compose', 'certify', 'proofs_check'},
 }
@@ -21,7 +22,7 @@ THIRD_PARTIES = {
     'zstd': {'ir_io'},
     'openssl/': {'ir_io'},
     'pugixml': {'ir_import', 'compose'},
-    'CLI/': {'command'},
+    'CLI/': {'command', 'recheck'},
 }
 
 # Too dear for a header, whoever includes it.

@@ -1,8 +1,8 @@
-#include "certify/json_writer.hpp"
+#include "ir/io/json_writer.hpp"
 
 #include <fmt/format.h>
 
-namespace spatialcert::certify {
+namespace spatialcert::ir::io {
 namespace {
 
 /// Bytes of the UTF-8 character at the start of `text`, or 0 if there is none (RFC 3629: no
@@ -130,4 +130,4 @@ void JsonWriter::new_line() {
   out_.append(2 * (base_ + levels_.size()), ' ');
 }
 
-}  // namespace spatialcert::certify
+}  // namespace spatialcert::ir::io

@@ -1,7 +1,7 @@
 // Writes JSON text: keys in the order they are given, two blanks of indentation, short lists on one
 // line.
 //
-// Private to the reports. It does not check that keys are unique or that what is opened is closed
+// It does not check that keys are unique or that what is opened is closed
 // by the same kind.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace spatialcert::certify {
+namespace spatialcert::ir::io {
 
 class JsonWriter {
  public:
@@ -54,4 +54,4 @@ class JsonWriter {
 /// `value` in quotes. What is no UTF-8 becomes U+FFFD: paths may hold any bytes, JSON may not.
 [[nodiscard]] std::string json_string(std::string_view value);
 
-}  // namespace spatialcert::certify
+}  // namespace spatialcert::ir::io

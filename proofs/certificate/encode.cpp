@@ -1,0 +1,188 @@
+// Not trusted: whatever it writes, `decode` and the checks decide what it is worth.
+#include <algorithm>
+
+#include "ir/packing.hpp"
+#include "ir/require.hpp"
+#include "proofs/certificate/certificate.hpp"
+#include "proofs/certificate/layout.hpp"
+
+namespace spatialcert::proofs {
+namespace {
+
+class Writer {
+ public:
+  void byte(std::uint64_t value) { bytes_.push_back(static_cast<char>(value)); }
+  void raw(std::string_view bytes) { bytes_ += bytes; }
+  void digest(const ir::Digest& digest) {
+    for (const std::uint8_t value : digest) byte(value);
+  }
+  /// Seven bits a byte, the lowest first.
+  void natural(std::uint64_t value) {
+    for (; value >= 0x80U; value >>= 7U) byte((value & 0x7fU) | 0x80U);
+    byte(value);
+  }
+  /// 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
+  void integer(std::int64_t value) {
+    const auto bits = static_cast<std::uint64_t>(value);
+    natural((bits << 1U) ^ (value < 0 ? ~std::uint64_t{0} : 0));
+  }
+  void step(std::uint32_t from, std::uint32_t to) {
+    integer(std::int64_t{to} - std::int64_t{from});
+  }
+  void block(std::string_view bytes) {
+    natural(bytes.size());
+    raw(bytes);
+  }
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+  [[nodiscard]] std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+void write(const liveness::Witness& witness, Writer& out) {
+  out.integer(witness.period);
+  out.natural(witness.potential.size());
+  // Modulo 2^64, so that every potential has its bytes.
+  std::uint64_t before = ~std::uint64_t{0};
+  for (const std::int64_t potential : witness.potential) {
+    const auto now = static_cast<std::uint64_t>(potential);
+    out.integer(static_cast<std::int64_t>(now - before - 1));
+    before = now;
+  }
+}
+
+void write(const ordering::Witness& witness, Writer& out) {
+  SPATIALCERT_REQUIRE(!witness.begin.empty() && witness.begin.front() == 0 &&
+                          witness.begin.back() == witness.places.size() &&
+                          std::is_sorted(witness.begin.begin(), witness.begin.end()),
+                      "paths do not follow one another");
+  out.natural(witness.begin.size() - 1);
+  for (std::size_t i = 1; i < witness.begin.size(); ++i) {
+    out.natural(witness.begin[i] - witness.begin[i - 1]);
+  }
+  std::uint32_t first = 0;
+  for (std::size_t i = 1; i < witness.begin.size(); ++i) {
+    std::uint32_t before = first;
+    for (std::uint32_t k = witness.begin[i - 1]; k < witness.begin[i]; ++k) {
+      out.step(before, witness.places[k]);
+      before = witness.places[k];
+    }
+    if (witness.begin[i - 1] < witness.begin[i]) first = witness.places[witness.begin[i - 1]];
+  }
+}
+
+void write(const memory::Witness& witness, Writer& out) {
+  out.natural(witness.order.size());
+  std::uint32_t before = 0;
+  for (const std::vector<ir::BufferId>& buffers : witness.order) {
+    out.natural(buffers.size());
+    for (const ir::BufferId buffer : buffers) {
+      out.step(before, buffer.value());
+      before = buffer.value();
+    }
+  }
+}
+
+void write(const coverage::Witness& witness, Writer& out) {
+  for (const std::uint64_t count : {witness.tests, witness.supplies, witness.runs, witness.loops}) {
+    out.natural(count);
+  }
+}
+
+// All facts are recomputed.
+void write(const bounds::Witness& /*witness*/, Writer& /*out*/) {}
+void write(const quiescence::Witness& /*witness*/, Writer& /*out*/) {}
+void write(const flow::Witness& /*witness*/, Writer& /*out*/) {}
+void write(const reduction::Witness& /*witness*/, Writer& /*out*/) {}
+
+/// Column by column, which compresses better than place by place.
+void write(const std::vector<ir::Place>& places, Writer& out) {
+  out.natural(places.size());
+  const auto column = [&](auto value_of) {
+    std::uint32_t before = 0;
+    for (const ir::Place& place : places) {
+      const std::uint32_t now = value_of(place);
+      out.step(before, now);
+      before = now;
+    }
+  };
+  column([](const ir::Place& place) { return place.from.value(); });
+  column([](const ir::Place& place) { return place.to.value(); });
+  column([](const ir::Place& place) { return place.counter.value(); });
+  for (const ir::Place& place : places) {
+    out.integer(std::int64_t{place.tokens} * 2 + (place.credit ? 1 : 0));
+  }
+}
+
+class Obligations {
+ public:
+  template <typename Witness>
+  void add(Rule rule, const std::optional<Witness>& witness) {
+    if (!witness) return;
+    Writer bytes;
+    write(*witness, bytes);
+    ++count_;
+    out_.natural(static_cast<std::uint64_t>(rule));
+    out_.natural(rule_version(rule));
+    out_.natural(kSubjectProgram);
+    out_.natural(0);  // class
+    out_.block(bytes.bytes());
+  }
+  void finish(Writer& out) const {
+    out.natural(count_);
+    out.raw(out_.bytes());
+  }
+
+ private:
+  std::uint64_t count_ = 0;
+  Writer out_;
+};
+
+std::string payload_of(const Certificate& certificate) {
+  Writer out;
+  const std::string& producer = certificate.producer;
+  SPATIALCERT_REQUIRE(producer.size() <= kMostProducerBytes &&
+                          std::all_of(producer.begin(), producer.end(),
+                                      [](char c) { return c >= ' ' && c <= '~'; }),
+                      "the producer is not a line of ASCII");
+  out.block(producer);
+  out.digest(certificate.program);
+  out.digest(certificate.target);
+  out.natural(1);  // classes
+  write(certificate.justified, out);
+  Obligations obligations;
+  obligations.add(Rule::liveness, certificate.liveness);
+  obligations.add(Rule::bounds, certificate.bounds);
+  obligations.add(Rule::quiescence, certificate.quiescence);
+  obligations.add(Rule::ordering, certificate.ordering);
+  obligations.add(Rule::flow, certificate.flow);
+  obligations.add(Rule::memory, certificate.memory);
+  obligations.add(Rule::reduction, certificate.reduction);
+  obligations.add(Rule::coverage, certificate.coverage);
+  obligations.finish(out);
+  return out.take();
+}
+
+}  // namespace
+
+std::string encode(const Certificate& certificate) {
+  const std::string payload = payload_of(certificate);
+  SPATIALCERT_REQUIRE(payload.size() <= kMostPayloadBytes, "the certificate is too large");
+  Writer out;
+  out.raw(kCertificateMagic);
+  out.natural(kCertificateVersion);
+  if (payload.size() <= kMostRawBytes) {
+    out.natural(kFormRaw);
+    out.block(payload);
+  } else {
+    out.natural(kFormZstd);
+    out.natural(payload.size());
+    out.digest(ir::sha256(payload));
+    out.block(ir::pack(payload, kZstdLevel));
+  }
+  out.digest(ir::sha256(out.bytes()));
+  return out.take();
+}
+
+}  // namespace spatialcert::proofs
