@@ -14,6 +14,7 @@
 #include "proofs/memory/rule.hpp"
 #include "proofs/ordering/rule.hpp"
 #include "proofs/quiescence/rule.hpp"
+#include "proofs/recheck/recheck.hpp"
 #include "proofs/reduction/rule.hpp"
 #include "smt/query.hpp"
 
@@ -134,6 +135,31 @@ const int kTotal = declare("total", [](benchmark::State& state, const Sample& s)
   }
   state.counters["queries"] = queries;
   state.counters["z3_units"] = units;
+});
+
+/// The certificate of a program as bytes, made when first asked for, then kept.
+const std::string& certificate(const Sample& s) {
+  static std::map<const Sample*, std::string> made;
+  std::string& bytes = made[&s];
+  if (bytes.empty()) {
+    certify::Options options;
+    options.keep_witnesses = true;
+    const auto report = certify::certify(s.program, options);
+    SPATIALCERT_REQUIRE(report.certificate.has_value(), "a measured program is certified");
+    bytes = encode(*report.certificate);
+  }
+  return bytes;
+}
+
+/// Everything that recheck does with a program that was read: decoding, digests, net, all checks.
+const int kRecheck = declare("recheck", [](benchmark::State& state, const Sample& s) {
+  const std::string& bytes = certificate(s);
+  measure(state, [&] {
+    const auto decoded = decode(bytes);
+    const auto* given = std::get_if<Certificate>(&decoded);
+    if (given == nullptr || recheck(s.program, *given).denial) state.SkipWithError("denied");
+  });
+  state.counters["certificate"] = static_cast<double>(bytes.size());
 });
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace spatialcert::proofs {
 namespace {
 
-constexpr std::size_t kPairsPerQuery = 100;
+constexpr std::size_t kPairsPerQuery = 40;
 
 std::vector<std::uint32_t> programs_at(const Subject& subject, const ir::Site& site) {
   std::vector<std::uint32_t> programs;

@@ -13,7 +13,7 @@ namespace {
 
 /// Tests that one query takes. Z3's difference logic is quadratic in practice, blocks of this size
 /// are not.
-constexpr std::size_t kBlock = 800;
+constexpr std::size_t kBlock = 200;
 /// Seeds tried on a program outside the class, and the steps that all of them may take together for
 /// one number of iterations.
 constexpr std::uint64_t kSeeds = 64;
