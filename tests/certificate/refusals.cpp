@@ -256,6 +256,24 @@ TEST_CASE("malformed witness") {
   CHECK(wrong(7, natural(1) + natural(1) + natural(1) + natural(1) + natural(1)));
 }
 
+TEST_CASE("nothing is allocated for elements that have no bytes") {
+  const auto detail = [](const std::string& bytes) {
+    const auto result = decode(bytes);
+    const auto* unreadable = std::get_if<Unreadable>(&result);
+    return unreadable == nullptr ? "" : unreadable->detail;
+  };
+  // Four bytes a place, and one for the number of obligations, which could belong to a place.
+  CHECK(detail(with_places(natural(2) + std::string(6, '\0'))) == "2 elements in 7 bytes");
+  CHECK(detail(with_places(natural(2) + std::string(7, '\0'))) == "it ends too early");
+  CHECK(detail(with(obligation(0, integer(1) + natural(3) + "12"))) == "3 elements in 2 bytes");
+  CHECK(detail(with(obligation(3, natural(3) + "12"))) == "3 elements in 2 bytes");
+  CHECK(detail(with(obligation(5, natural(3) + "12"))) == "3 elements in 2 bytes");
+  CHECK(detail(with(std::string(9, '\0'), 2)) == "2 elements in 9 bytes");
+  // Paths whose places have enough bytes one by one, but not together.
+  CHECK(detail(with(obligation(3, natural(2) + natural(2) + natural(2) + "123"))) ==
+        "paths of more places than there are bytes");
+}
+
 TEST_CASE("every reason has a name of its own") {
   std::string all;
   for (int i = 0; i <= static_cast<int>(Reason::malformed_witness); ++i) {
