@@ -14,6 +14,8 @@ namespace {
 
 using Reason = Unreadable::Reason;
 constexpr std::size_t kDigestBytes = ir::Digest{}.size();
+// The element that is dearest for its bytes: an occupancy without buffers has one.
+static_assert(sizeof(std::vector<ir::BufferId>) < kMostBytesPerPayloadByte);
 
 void read(Reader& in, liveness::Witness& witness) {
   witness.period = in.integer();

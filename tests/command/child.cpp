@@ -5,11 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 
 namespace spatialcert::command::test {
 namespace {
@@ -48,9 +51,13 @@ void redirect(const std::string& out, const std::string& err, Output output) {
   ::dup2(target, STDOUT_FILENO);
 }
 
-}  // namespace
+struct Circumstances {
+  Output output = Output::captured;
+  std::uint64_t most_file_bytes = 0;    ///< 0: no limit
+  std::uint64_t kill_microseconds = 0;  ///< 0: never
+};
 
-ChildResult run(const std::vector<std::string>& arguments, Output output) {
+ChildResult run_in(const std::vector<std::string>& arguments, const Circumstances& where) {
   const TemporaryFolder folder;
   const std::string out = folder / "out";
   const std::string err = folder / "err";
@@ -64,9 +71,17 @@ ChildResult run(const std::vector<std::string>& arguments, Output output) {
   if (child == 0) {
     const rlimit limit{kMostCpuSeconds, kMostCpuSeconds};
     ::setrlimit(RLIMIT_CPU, &limit);
-    redirect(out, err, output);
+    if (where.most_file_bytes != 0) {
+      const rlimit most{where.most_file_bytes, where.most_file_bytes};
+      ::setrlimit(RLIMIT_FSIZE, &most);
+    }
+    redirect(out, err, where.output);
     ::execv(kBinary.c_str(), argv.data());
     ::_exit(127);
+  }
+  if (where.kill_microseconds != 0) {
+    std::this_thread::sleep_for(std::chrono::microseconds(where.kill_microseconds));
+    ::kill(child, SIGKILL);
   }
   int status = 0;
   rusage usage{};
@@ -75,9 +90,24 @@ ChildResult run(const std::vector<std::string>& arguments, Output output) {
   result.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
-  if (output == Output::captured) result.out = read_file(out);
+  if (where.output == Output::captured) result.out = read_file(out);
   result.err = read_file(err);
   return result;
+}
+
+}  // namespace
+
+ChildResult run(const std::vector<std::string>& arguments, Output output) {
+  return run_in(arguments, {output});
+}
+
+ChildResult run_with_small_files(const std::vector<std::string>& arguments,
+                                 std::uint64_t most_bytes) {
+  return run_in(arguments, {Output::captured, most_bytes});
+}
+
+ChildResult run_and_kill(const std::vector<std::string>& arguments, std::uint64_t microseconds) {
+  return run_in(arguments, {Output::captured, 0, microseconds});
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -22,6 +22,12 @@ enum class Output { captured, full_disk, closed, broken_pipe };
 inline constexpr unsigned kMostCpuSeconds = 120;
 [[nodiscard]] ChildResult run(const std::vector<std::string>& arguments,
                               Output output = Output::captured);
+/// The same where no file, captured output included, can grow beyond `most_bytes`.
+[[nodiscard]] ChildResult run_with_small_files(const std::vector<std::string>& arguments,
+                                               std::uint64_t most_bytes);
+/// The same, ended by SIGKILL after `microseconds` if it is still running; status -1 if so.
+[[nodiscard]] ChildResult run_and_kill(const std::vector<std::string>& arguments,
+                                       std::uint64_t microseconds);
 
 /// A fresh folder that is removed with everything in it.
 class TemporaryFolder {
