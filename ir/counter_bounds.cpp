@@ -76,7 +76,8 @@ class Bounds {
           const std::uint32_t iteration = many.iteration(events[e].transition);
           if (events[e].delta <= 0 || iteration < first || iteration >= last || !bound.largest)
             continue;
-          const auto value = order.largest_after({counter, s, e});
+          const auto value = order.largest_after(
+              {counter, s, e}, program_.semaphores[bound.semaphore.value()].maximum);
           if (value && *value <= *bound.largest) continue;
           bound.largest = value;
           const std::uint32_t p = many.program[events[e].transition.value()];

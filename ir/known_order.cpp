@@ -173,6 +173,68 @@ void KnownOrder::widen_at_ends(const EventRef& at, std::uint32_t share_index, Ex
   }
 }
 
+/// Goes through the states that an event can meet: per share of its counter, how many of the
+/// share's events have been performed. A state counts if it is closed under what is known.
+class KnownOrder::States {
+ public:
+  /// States to be tried at most, of at most so many engine programs.
+  static constexpr std::uint64_t kMost = 2'000;
+  static constexpr std::uint32_t kMostColumns = 16;
+
+  States(const KnownOrder& known, const EventRef& at) : known_(known), at_(at) {
+    count_.resize((*known.window_.shares)[at.counter].size());
+  }
+
+  /// Least and largest value of the counter; nothing if there are too many states, if the window
+  /// does not hold all of them, or if there is none.
+  std::optional<std::pair<std::int64_t, std::int64_t>> extremes(const Front& front) {
+    visit(0, (*known_.window_.counters)[CounterId(at_.counter)].initial, front);
+    if (given_up_ || least_ > largest_) return std::nullopt;
+    return std::pair(least_, largest_);
+  }
+
+ private:
+  void visit(std::uint32_t share, std::int64_t value, const Front& front) {
+    if (given_up_ || (given_up_ = ++tried_ > kMost)) return;
+    const auto& shares = (*known_.window_.shares)[at_.counter];
+    if (share == shares.size()) return finish(value, front);
+    const Extent e = known_.extent(at_, share, front);
+    if (e.low > e.high) return;
+    const bool other = share != at_.share;
+    given_up_ |= other && known_.window_.open_start && e.low == 0;
+    given_up_ |= other && known_.window_.open_end && e.high == shares[share].events.size();
+    for (std::uint32_t n = e.low; n <= e.high && !given_up_; ++n) {
+      count_[share] = n;
+      Front then = front;
+      if (other && n > 0) known_.perform(shares[share].events[n - 1].transition.value(), then);
+      visit(share + 1, value + shares[share].prefix[n], then);
+    }
+  }
+
+  /// What a later share has performed may need more of an earlier one than was chosen for it.
+  void finish(std::int64_t value, const Front& front) {
+    for (std::uint32_t s = 0; s < count_.size(); ++s) {
+      if (known_.low(at_, s, front) > count_[s]) return;
+    }
+    least_ = std::min(least_, value);
+    largest_ = std::max(largest_, value);
+  }
+
+  const KnownOrder& known_;
+  const EventRef& at_;
+  std::vector<std::uint32_t> count_;
+  std::uint64_t tried_ = 0;
+  bool given_up_ = false;
+  std::int64_t least_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t largest_ = std::numeric_limits<std::int64_t>::min();
+};
+
+std::optional<std::pair<std::int64_t, std::int64_t>> KnownOrder::extremes(
+    const EventRef& at, const Front& front) const {
+  if (columns_ > States::kMostColumns) return std::nullopt;
+  return States(*this, at).extremes(front);
+}
+
 /// Is the counter too low for `test` in every admissible state without `source`? The source must be
 /// an event of the counter.
 bool KnownOrder::necessary(const EventRef& test, TransitionId source, const Front& front) const {
@@ -215,10 +277,14 @@ KnownOrder::Answer KnownOrder::examine(const EventRef& test, const std::vector<P
     if (e.low > e.high || e.unbounded_below) return Answer::inexact;
     least += e.smallest;
   }
+  if (least < event.need) {
+    if (const auto all = extremes(test, front)) least = all->first;
+  }
   return least >= event.need ? Answer::exact : Answer::inexact;
 }
 
-std::optional<std::int64_t> KnownOrder::largest_after(const EventRef& post) const {
+std::optional<std::int64_t> KnownOrder::largest_after(const EventRef& post,
+                                                      std::int64_t allowed) const {
   const auto& shares = (*window_.shares)[post.counter];
   const CounterShare& own = shares[post.share];
   Front front = performed_before(own.events[post.event].transition.value());
@@ -232,6 +298,9 @@ std::optional<std::int64_t> KnownOrder::largest_after(const EventRef& post) cons
     if (e.unbounded_above) return std::nullopt;
     value += e.largest;
   }
+  if (value <= allowed) return value;
+  if (const auto all = extremes(post, front))
+    value = std::min(value, all->second + own.events[post.event].delta);
   return value;
 }
 

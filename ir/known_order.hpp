@@ -11,12 +11,17 @@
 // rule adds one edge after the other to what is known; the order of the places into one test is
 // what is left of it here.)
 //
+// Least and largest values are sums over the engine programs, each taken by itself: a bound. Where
+// that is too weak and there are few states, all of them are gone through: a program that has
+// lowered the counter has then done what comes before that, too.
+//
 // A window of iterations of a `persistent` program may be open at its start: the programs may have
 // run for unknown time before it. Then what is shown for an iteration holds for all later ones.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/counter_events.hpp"
@@ -68,8 +73,10 @@ class KnownOrder {
   /// `into`: all places of H into this test, in the order in which they are to be justified.
   [[nodiscard]] Answer examine(const EventRef& test, const std::vector<Place>& into) const;
 
-  /// An upper bound of the counter's value right after the event, or nothing.
-  [[nodiscard]] std::optional<std::int64_t> largest_after(const EventRef& post) const;
+  /// An upper bound of the counter's value right after the event, or nothing. It is no lower than
+  /// it need be to be at most `allowed`.
+  [[nodiscard]] std::optional<std::int64_t> largest_after(const EventRef& post,
+                                                          std::int64_t allowed) const;
 
  private:
   /// What one share can contribute: extremes over the admissible numbers of events [low, high].
@@ -81,6 +88,7 @@ class KnownOrder {
     bool unbounded_above = false;
     bool unbounded_below = false;
   };
+  class States;
   /// Ops known to be performed, per column: the first one that is not.
   using Front = std::vector<std::uint32_t>;
 
@@ -93,6 +101,8 @@ class KnownOrder {
                                   const Front& front) const;
   [[nodiscard]] Extent extent(const EventRef& at, std::uint32_t share, const Front& front) const;
   void widen_at_ends(const EventRef& at, std::uint32_t share, Extent& e) const;
+  [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> extremes(
+      const EventRef& at, const Front& front) const;
   [[nodiscard]] bool necessary(const EventRef& test, TransitionId source, const Front& front) const;
 
   Window window_;
