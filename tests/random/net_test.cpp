@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ir/search/justify.hpp"
+#include "tests/counts.hpp"
 #include "tests/oracle/findings.hpp"
 #include "tests/oracle/generator.hpp"
 
@@ -147,6 +148,8 @@ void check_nets(Sample (*make)(std::uint64_t), std::uint64_t programs) {
   std::string text = fmt::format("{} states, {} places, {} by order", states, places, by_order);
   for (const auto& [what, count] : counts) text += fmt::format(", {} {}", count, what);
   MESSAGE(text);
+  count("nets compared with all interleavings", programs);
+  count("states explored", states);
 }
 
 TEST_CASE("net: places, exactness and starvation hold in all interleavings") {
