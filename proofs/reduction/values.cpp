@@ -306,29 +306,41 @@ bool SymbolicRun::mistyped(ValueRef value, std::optional<ir::DType> type) const 
 Combination SymbolicRun::combination(ValueRef value, std::optional<ir::DType> type) const {
   Combination out;
   if (mistyped(value, type)) out.opaque = nodes_[value.node].subject;
-  // Children have smaller node numbers than their sum, so going through the values from the largest
-  // down adds up every factor before it is passed on.
+  // Children have smaller node numbers than their sum, so going through the sums from the largest
+  // down adds up every factor before it is passed on. Most children are initial contents: they are
+  // added up at the end.
   std::map<ValueRef, std::int64_t, std::greater<>> pending{{value, 1}};
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> leaves;
+  std::vector<Term> leaves;
   while (!pending.empty()) {
     const auto [at, factor] = *pending.begin();
     pending.erase(pending.begin());
     const Node& n = nodes_[at.node];
     if (n.kind == NodeKind::opaque) out.opaque = n.subject;
     out.undefined |= n.kind == NodeKind::undefined;
-    if (n.kind == NodeKind::input) leaves[{n.subject, at.offset}] += factor;
+    if (n.kind == NodeKind::input) leaves.push_back({n.subject, at.offset, factor});
     if (n.kind != NodeKind::sum) continue;
     for (std::uint32_t i = n.first; i < n.first + n.count; ++i) {
+      const ValueRef child{summands_[i].value.node, summands_[i].value.offset + at.offset};
       std::int64_t product = 0;
-      std::int64_t& total =
-          pending[{summands_[i].value.node, summands_[i].value.offset + at.offset}];
-      out.overflow |= __builtin_mul_overflow(factor, summands_[i].factor, &product) ||
-                      __builtin_add_overflow(total, product, &total);
+      out.overflow |= __builtin_mul_overflow(factor, summands_[i].factor, &product);
+      const Node& below = nodes_[child.node];
+      if (below.kind == NodeKind::input) {
+        leaves.push_back({below.subject, child.offset, product});
+        continue;
+      }
+      std::int64_t& total = pending[child];
+      out.overflow |= __builtin_add_overflow(total, product, &total);
     }
   }
-  for (const auto& [leaf, factor] : leaves) {
-    if (factor != 0) out.terms.push_back({leaf.first, leaf.second, factor});
+  std::sort(leaves.begin(), leaves.end());
+  for (const Term& leaf : leaves) {
+    const bool same = !out.terms.empty() && out.terms.back().storage == leaf.storage &&
+                      out.terms.back().offset == leaf.offset;
+    if (!same) out.terms.push_back({leaf.storage, leaf.offset, 0});
+    std::int64_t& total = out.terms.back().factor;
+    out.overflow |= __builtin_add_overflow(total, leaf.factor, &total);
   }
+  std::erase_if(out.terms, [](const Term& term) { return term.factor == 0; });
   return out;
 }
 
