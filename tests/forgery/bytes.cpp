@@ -4,6 +4,7 @@
 
 #include "tests/certificate/forge.hpp"
 #include "tests/forgery/claims.hpp"
+#include "tests/forgery/payload.hpp"
 
 namespace spatialcert::tests {
 namespace {
@@ -11,61 +12,9 @@ namespace {
 using proofs::Certificate;
 namespace by_hand = proofs::test;
 
-/// An obligation of a payload, taken apart.
-struct Parts {
-  std::uint64_t rule = 0, version = 0, subject = 0, in_class = 0;
-  std::string witness;
-};
-
-std::uint64_t natural(const std::string& bytes, std::size_t& at) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes.at(at++));
-    value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
-    if (byte < 0x80) return value;
-  }
-}
-
-/// What stands before the obligations.
-std::string head_of(const Certificate& certificate) {
-  Certificate bare = certificate;
-  bare.liveness.reset();
-  bare.bounds.reset();
-  bare.quiescence.reset();
-  bare.ordering.reset();
-  bare.flow.reset();
-  bare.memory.reset();
-  bare.reduction.reset();
-  bare.coverage.reset();
-  std::string payload = by_hand::payload_of(encode(bare));
-  payload.pop_back();  // their number
-  return payload;
-}
-
-std::vector<Parts> obligations_of(const std::string& payload, std::size_t at) {
-  std::vector<Parts> out(natural(payload, at));
-  for (Parts& o : out) {
-    o.rule = natural(payload, at);
-    o.version = natural(payload, at);
-    o.subject = natural(payload, at);
-    o.in_class = natural(payload, at);
-    const std::uint64_t size = natural(payload, at);
-    o.witness = payload.substr(at, size);
-    at += size;
-  }
-  return out;
-}
-
-std::string joined(const std::string& head, const std::vector<Parts>& all) {
-  std::string out = head + by_hand::natural(all.size());
-  for (const Parts& o : all)
-    out += by_hand::obligation(o.rule, o.witness, o.version, o.subject, o.in_class);
-  return out;
-}
-
-std::string alter_obligations(std::vector<Parts>& all, Random& random) {
-  Parts& one = all[random.below(all.size())];
-  Parts& other = all[random.below(all.size())];
+std::string alter_obligations(std::vector<Obligation>& all, Random& random) {
+  Obligation& one = all[random.below(all.size())];
+  Obligation& other = all[random.below(all.size())];
   switch (random.below(8)) {
     case 0:
       std::swap(one.witness, other.witness);
@@ -74,7 +23,7 @@ std::string alter_obligations(std::vector<Parts>& all, Random& random) {
       std::swap(one, other);
       return "bytes: two obligations exchanged";
     case 2:
-      all.insert(all.begin() + random.below(all.size() + 1), Parts(one));
+      all.insert(all.begin() + random.below(all.size() + 1), Obligation(one));
       return "bytes: an obligation doubled";
     case 3:
       one.rule = random.below(10);
@@ -130,14 +79,14 @@ std::string alter_bytes(const Certificate& certificate, std::string& bytes, Rand
     bytes[random.below(bytes.size())] ^= 1;
     return "bytes: not sealed again";
   }
-  std::string payload = by_hand::payload_of(bytes);
-  const std::string head = head_of(certificate);
   std::string how;
+  std::string payload;
   if (random.chance(50)) {
-    auto all = obligations_of(payload, head.size());
-    how = alter_obligations(all, random);
-    payload = joined(head, all);
+    Payload parts = taken_apart(certificate);
+    how = alter_obligations(parts.obligations, random);
+    payload = joined(parts);
   } else {
+    payload = by_hand::payload_of(bytes);
     how = alter_payload(payload, random);
   }
   bytes = by_hand::forge(payload);

@@ -115,7 +115,7 @@ void Court::decide(const proofs::Certificate& claim, const std::string& how) {
   note(outcome);
   if (outcome.denial) return;
   ++accepted;
-  ++accepted_kinds[how];
+  ++accepted_kinds[how.substr(0, how.find(','))];
   if (!oracle_->complete()) ++too_large;
   std::string wrong = oracle_->fault();
   if (wrong.empty()) wrong = oracle_->untrue(claim.justified);
