@@ -103,10 +103,8 @@ std::vector<ir::Place> conceivable_places(const ir::Program& program) {
   const std::int32_t farthest = program.execution == ir::Execution::persistent ? 2 : 0;
   std::vector<ir::Place> out;
   for (const std::uint32_t c : counted.by_order) {
-    for (std::size_t s = 0; s < counted.shares[c].size(); ++s) {
-      if (counted.decided[c][s] != 0) continue;
-      for (const ir::CounterShare& from : counted.shares[c])
-        add_places(from, counted.shares[c][s], c, farthest, out);
+    for (const ir::CounterShare& to : counted.shares[c]) {
+      for (const ir::CounterShare& from : counted.shares[c]) add_places(from, to, c, farthest, out);
     }
   }
   return out;

@@ -32,7 +32,8 @@ std::string list(const char* what, const std::map<std::string, std::uint64_t>& c
 
 }  // namespace
 
-Oracle::Oracle(const ir::Program& program) : program_(program) {}
+Oracle::Oracle(const ir::Program& program, std::uint32_t wraps)
+    : program_(program), wraps_(wraps) {}
 
 void Oracle::play() {
   if (findings_) return;
@@ -43,7 +44,7 @@ void Oracle::play() {
   findings_ = examine(program_);
   if (!findings_->complete) return;
   one_ = unrolled_times(program_, 1);
-  many_ = unrolled_times(program_, kWraps);
+  many_ = unrolled_times(program_, wraps_);
   games_ = games_to_explore(program_, many_);
 }
 

@@ -20,7 +20,8 @@ namespace spatialcert::tests {
 /// All that can happen to one program. Plays it when it is first asked.
 class Oracle {
  public:
-  explicit Oracle(const ir::Program& program);
+  /// `wraps`: iterations over which places of a persistent program are looked at.
+  explicit Oracle(const ir::Program& program, std::uint32_t wraps = kWraps);
 
   [[nodiscard]] bool complete();
   /// What is wrong with the program; empty if nothing.
@@ -32,6 +33,7 @@ class Oracle {
   void play();
 
   ir::Program program_;
+  std::uint32_t wraps_;
   ir::Unrolled one_, many_;
   std::vector<ir::TokenGame> games_;
   std::vector<Exploration> explored_;

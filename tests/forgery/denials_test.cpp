@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "ir/program_file.hpp"
@@ -13,6 +14,7 @@
 #include "tests/forgery/claims.hpp"
 #include "tests/forgery/payload.hpp"
 #include "tests/forgery/specimen.hpp"
+#include "tests/proofs/draft.hpp"
 
 namespace spatialcert::tests {
 namespace {
@@ -165,6 +167,9 @@ TEST_CASE("the potentials of two engine programs exchanged") {
 TEST_CASE("every single potential, path and buffer that another is put for") {
   const Specimen s = named("fifo-pipeline");
   const std::uint32_t n = static_cast<std::uint32_t>(s.certificate.liveness->potential.size());
+  Certificate at_once = s.certificate;
+  at_once.liveness->potential[1] = at_once.liveness->potential[0];
+  check_denied(proofs::recheck(s.program, at_once), Denial::rejected, "liveness: ");
   int denied = 0;
   for (std::uint32_t t = 0; t < n; ++t) {  // an op no sooner than any other
     Certificate c = s.certificate;
@@ -182,6 +187,52 @@ TEST_CASE("every single potential, path and buffer that another is put for") {
   REQUIRE(buffers.size() == 2);
   std::swap(buffers[0], buffers[1]);
   check_denied(proofs::recheck(s.program, c), Denial::rejected, "memory: not sorted (");
+}
+
+TEST_CASE("a period too short for the wrap-around, or none") {
+  const Specimen s = named("persistent-pipeline");
+  for (const std::int64_t period :
+       {std::int64_t{0}, std::int64_t{-1}, std::int64_t{2},
+        std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+    Certificate c = s.certificate;
+    c.liveness->period = period;
+    check_denied(proofs::recheck(s.program, c), Denial::rejected, "liveness: ");
+  }
+  // load: three ops, 0 to 2; their period is 3 and not 2.
+  Certificate c = s.certificate;
+  c.liveness = proofs::liveness::Witness{{0, 1, 2, 3, 4, 5}, 3};
+  CHECK_FALSE(proofs::recheck(s.program, c).denial.has_value());
+  c.liveness->period = 2;
+  check_denied(proofs::recheck(s.program, c), Denial::rejected, "liveness: ");
+}
+
+TEST_CASE("a path over a free page, where the FIFO may be deeper than declared") {
+  Draft d("deeper");
+  d.tensor("x", "external", 8).tensor("y");
+  d.fifo("q", 1, R"("depth": "guaranteed")").buffer("b");
+  d.engine("load", {"run fill x[0:4] > b", "reserve q", "push q", "reserve q",
+                    "run fill x[4:8] > b", "push q"});
+  d.engine("store", {"front q", "run drain b > y", "pop q", "front q", "pop q"});
+  const ir::Program program = d.program();
+  const auto made = proofs::make_subject(program, {});
+  const auto& places = std::get<proofs::Subject>(made).places;
+  Certificate c = best_claim(program, {});
+  REQUIRE(proofs::recheck(program, c).denial == Denial::rejected);
+  const auto credit = std::find_if(places.begin(), places.end(),
+                                   [](const ir::Place& place) { return place.credit; });
+  REQUIRE(credit != places.end());
+  auto& w = *c.ordering;  // the write and the read, in order; the read and the next write, not so
+  const auto number = static_cast<std::uint32_t>(credit - places.begin());
+  bool refused = false;
+  for (std::size_t pair = 0; pair + 1 < w.begin.size(); ++pair) {
+    if (w.begin[pair] != w.begin[pair + 1]) continue;
+    w.places.insert(w.places.begin() + w.begin[pair], number);
+    for (std::size_t later = pair + 1; later < w.begin.size(); ++later) ++w.begin[later];
+    check_denied(proofs::recheck(program, c), Denial::rejected, "ordering: broken path (");
+    refused = true;
+    break;
+  }
+  CHECK(refused);
 }
 
 TEST_CASE("paths that no bytes say: their beginnings overlap or leave the list") {

@@ -38,7 +38,9 @@ class Claims {
     const proofs::Outcome o = outcome();
     return o.denial ? std::string(to_string(*o.denial)) + ": " + o.detail : "valid";
   }
-  [[nodiscard]] std::string untrue() const { return Oracle(program_).untrue(places_); }
+  [[nodiscard]] std::string untrue(std::uint32_t wraps = kWraps) const {
+    return Oracle(program_, wraps).untrue(places_);
+  }
   [[nodiscard]] Findings findings() const { return examine(program_); }
   [[nodiscard]] const ir::Program& program() const { return program_; }
   [[nodiscard]] const std::vector<ir::Place>& places() const { return places_; }
@@ -154,6 +156,19 @@ TEST_CASE("a place from an op after the test in its own engine program") {
   CHECK(contains(claims.answer(), "unjustified place: a place into load at chip 0 (0,0) op 0"));
 }
 
+TEST_CASE(
+    "a place into a test that counting decides, of a counter of which it does not decide all") {
+  Draft d("decided");
+  d.semaphore("s", 0, 15, R"("restart": "reset")");
+  d.engine("load", {"post s", "post s"});
+  d.engine("compute", {"wait s"});
+  d.engine("store", {"await s 1"});
+  Claims claims(d);
+  claims.place({0, 1}, {1, 0}, 0);
+  CHECK_FALSE(claims.untrue().empty());
+  CHECK(contains(claims.answer(), "unjustified place: a place into compute at chip 0 (0,0) op 0"));
+}
+
 TEST_CASE("a place that counting decides is not to be given") {
   Draft d("counted");
   d.semaphore("s").engine("load", {"post s"}).engine("compute", {"wait s"});
@@ -162,6 +177,60 @@ TEST_CASE("a place that counting decides is not to be given") {
   claims.place({0, 0}, {1, 0}, 0);
   CHECK(claims.untrue().empty());  // it is true, and recomputed; nothing is taken from elsewhere
   CHECK(contains(claims.answer(), "unjustified place: a place into compute at chip 0 (0,0) op 0"));
+}
+
+// What holds for the first iterations need not hold for later ones.
+
+TEST_CASE("a place that holds until one program lags behind") {
+  Draft d("laggard");
+  d.persistent().semaphore("s", 0, 31);
+  d.engine("load", {"wait s"});
+  d.engine("compute", {"post s 2"});
+  d.engine("store", {"wait s"});
+  Claims claims(d);
+  claims.place({1, 0}, {0, 0}, 0, 2);
+  CHECK(claims.untrue(5).empty());
+  CHECK_FALSE(claims.untrue(6).empty());
+  CHECK(contains(claims.answer(), "unjustified place: a place into load"));
+}
+
+TEST_CASE("a place that holds until one program runs ahead") {
+  Draft d("sprinter");
+  d.persistent().semaphore("s", 0, 31);
+  d.engine("load", {"wait s 2"});
+  d.engine("compute", {"post s"});
+  d.engine("store", {"post s"});
+  Claims claims(d);
+  claims.place({1, 0}, {0, 0}, 0, 3);
+  CHECK(claims.untrue(7).empty());
+  CHECK_FALSE(claims.untrue(8).empty());
+  CHECK(contains(claims.answer(), "unjustified place: a place into load"));
+}
+
+TEST_CASE("a place that holds until its own program stands between a post and a wait") {
+  Draft d("in-between");
+  d.persistent().semaphore("s", 0, 31).semaphore("c", 2);
+  d.engine("load", {"wait s 5", "post c"});
+  d.engine("compute", {"post s 2", "wait s"});
+  d.engine("store", {"wait c", "post s 4"});
+  Claims claims(d);
+  claims.place({1, 0}, {0, 0}, 0, 4);
+  CHECK(claims.untrue(6).empty());
+  CHECK_FALSE(claims.untrue(7).empty());
+  CHECK(contains(claims.answer(), "unjustified place: a place into load"));
+}
+
+TEST_CASE("a place that reaches farther back than the first iterations") {
+  Draft d("far-back");
+  d.persistent().semaphore("s", 0, 31);
+  d.engine("load", {"wait s 2"});
+  d.engine("compute", {"post s"});
+  d.engine("store", {"post s"});
+  for (const std::int32_t tokens : {4, 5, 7, 100}) {
+    Claims claims(d);
+    claims.place({1, 0}, {0, 0}, 0, tokens);
+    CHECK(contains(claims.answer(), "unjustified place: a place into load"));
+  }
 }
 
 TEST_CASE("a given place that names nothing is denied, whatever it names") {
