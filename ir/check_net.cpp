@@ -55,10 +55,17 @@ class Checker {
                          asked[place.counter.value()] != 0 && !place.credit && place.tokens >= 0 &&
                          place.tokens <= farthest && event_at(place, place.from, false) &&
                          event_at(place, place.to, true);
-      if (!right) issue(Kind::unjustified, {}, 0);
-      if (!right) return false;
+      if (!right) return refuse(place), false;
     }
     return true;
+  }
+
+  /// What it names need not exist: anybody may have given it.
+  void refuse(const Place& place) {
+    const bool to = place.to.valid() && place.to.value() < one_.transitions();
+    const bool counter = place.counter.valid() && place.counter.value() < counters_.size();
+    counted_.net.issues.push_back({Kind::unjustified, to ? place.to : TransitionId(),
+                                   counter ? place.counter : CounterId(), 0, 0});
   }
 
   [[nodiscard]] bool event_at(const Place& place, TransitionId t, bool test) const {

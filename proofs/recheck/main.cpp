@@ -36,6 +36,10 @@ Examples:
   recheck --require reduction --format json model.json model.cert
 )";
 
+/// No certificate is larger: a payload, and room for what stands around it and for a frame that
+/// does not get smaller.
+constexpr std::uint64_t kMostCertificateBytes = kMostPayloadBytes + kMostPayloadBytes / 128;
+
 /// What a run found, in the form of the report.
 struct Report {
   std::string program, certificate;  ///< paths
@@ -63,7 +67,7 @@ Report examine(const std::string& program_path, const std::string& certificate_p
     out.detail = std::move(detail);
     return out;
   };
-  const auto bytes = ir::read_bytes(certificate_path);
+  const auto bytes = ir::read_bytes(certificate_path, kMostCertificateBytes);
   if (!bytes) return unreadable("unreadable certificate", bytes.error().message());
   const auto decoded = decode(*bytes);
   if (const auto* no = std::get_if<Unreadable>(&decoded)) {

@@ -12,6 +12,7 @@ from layers import LAYERS, NOT_IN_HEADERS, THIRD_PARTIES
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 FOLDERS = ('ir', 'compose', 'smt', 'proofs', 'certify')
+EXECUTABLES = {'certify/command': 'command', 'proofs/recheck/main.cpp': 'recheck'}
 
 
 def read_tree(root):
@@ -35,7 +36,7 @@ def read_layers(tree, manifest):
         folder = str(pathlib.PurePath(path).parent)
         if path in layer or path.endswith('/test.cpp') or not path.startswith(tuple(f + '/' for f in FOLDERS)):
             continue
-        layer[path] = 'command' if folder == 'certify/command' else of_folder.get(folder, 'no library')
+        layer[path] = EXECUTABLES.get(path, EXECUTABLES.get(folder, of_folder.get(folder, 'no library')))
     return layer
 
 
@@ -94,6 +95,8 @@ PLANTED = [
     ('proofs/liveness/cycle.hpp', False, 'boost/graph/adjacency_list.hpp'),
     ('smt/query.cpp', True, 'ir/net.hpp'),
     ('proofs/subject.cpp', True, 'ir/no_such_file.hpp'),
+    ('proofs/recheck/main.cpp', True, 'ir/search/justify.hpp'),
+    ('proofs/recheck/recheck.cpp', False, 'CLI/CLI.hpp'),
 ]
 
 

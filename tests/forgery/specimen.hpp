@@ -1,0 +1,34 @@
+// Certified programs with their certificates: what a forger starts from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.hpp"
+#include "proofs/certificate/certificate.hpp"
+#include "tests/oracle/sketch.hpp"
+
+namespace spatialcert::tests {
+
+struct Specimen {
+  std::string name;
+  Sketch sketch;
+  ir::Program program;
+  proofs::Certificate certificate;
+};
+
+/// The sketch that assembles to `program`, which has one section.
+[[nodiscard]] Sketch sketch_of(const ir::Program& program);
+
+/// Nothing if the program is not certified.
+[[nodiscard]] std::optional<Specimen> specimen(std::string name, Sketch sketch);
+/// Of the random program of a seed: motifs, every fourth a tangle.
+[[nodiscard]] std::optional<Specimen> specimen(std::uint64_t seed);
+
+/// Programs written by hand, all certified: pipelines, gather, release, rendezvous, several
+/// posters.
+[[nodiscard]] std::vector<Specimen> named_specimens();
+
+}  // namespace spatialcert::tests
