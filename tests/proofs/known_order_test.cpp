@@ -329,7 +329,7 @@ Draft random_posts(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("known-order: programs that run far ahead or lag far behind") {
+TEST_CASE("known_order: programs that run far ahead or lag far behind") {
   std::mt19937_64 random(1);
   for (const Sly& sly : sly_programs()) {
     INFO(sly.draft.name());
@@ -341,7 +341,7 @@ TEST_CASE("known-order: programs that run far ahead or lag far behind") {
   }
 }
 
-TEST_CASE("known-order: nothing untrue is taken of random posts and waits") {
+TEST_CASE("known_order: nothing untrue is taken of random posts and waits") {
   const bool lengthy = std::getenv("SPATIALCERT_LONG") != nullptr;
   std::mt19937_64 random(1);
   Tally tally;
