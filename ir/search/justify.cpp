@@ -14,12 +14,15 @@ namespace {
 /// test, so in programs that get stuck it may find more than the check can follow.
 void keep_what_is_taken(const Program& program, const Unrolled& one, const CountedNet& counted,
                         std::vector<Place>& places) {
-  for (std::size_t before = 0; before != places.size();) {
-    before = places.size();
+  constexpr int kMostRounds = 8;
+  for (int round = 0; !places.empty(); ++round) {
+    if (round == kMostRounds) return places.clear();
+    const std::size_t before = places.size();
     for (const TestIssue& issue : check_net(program, one, counted, places).issues) {
       if (issue.kind != TestIssue::Kind::unjustified) continue;
       std::erase_if(places, [&](const Place& p) { return p.to == issue.transition; });
     }
+    if (places.size() == before) return;
   }
 }
 
@@ -48,6 +51,7 @@ Justification justify(const Program& program, const Unrolled& one) {
   OrderJustifier justifier(window, counted.by_order, known);
   justifier.run(0, 1);
   found.places = justifier.found();
+  keep_what_is_taken(program, one, counted, found.places);
   found.issues = justifier.issues();
   return found;
 }

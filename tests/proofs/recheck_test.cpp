@@ -115,6 +115,20 @@ TEST_CASE("recheck: a place that is not justified denies everything") {
   CHECK(changed(f, [](Certificate& c) { c.justified.pop_back(); }) == "witness rejected");
 }
 
+TEST_CASE("recheck: a place that is not justified denies everything, whatever else is wrong") {
+  Draft d("two issues");
+  d.semaphore("s").semaphore("t", 1);
+  const Fixture f(d.engine("load", {"wait t", "post s", "post t"})
+                      .engine("compute", {"wait t", "post s", "post t"})
+                      .engine("store", {"wait s"}));
+  CHECK(f.subject.net.issues.front().kind == ir::TestIssue::Kind::inexact);
+  CHECK(changed(f, [](Certificate& c) {
+          c.liveness.emplace();
+          const ir::CounterId s(0U);
+          c.justified = {{ir::TransitionId(1U), ir::TransitionId(6U), 0, s, false}};
+        }) == "unjustified place");
+}
+
 TEST_CASE("recheck: every rule needs its witness, and a right one") {
   const Fixture f(gathered());
   const std::string missing = "missing obligation", wrong = "witness rejected";
