@@ -140,7 +140,7 @@ TEST_CASE("decode: witnesses") {
   // Each path may be that long, all of them may not: memory for them would be asked for in vain.
   std::string paths = natural(1'000'000);
   for (int i = 0; i < 1'000'000; ++i) paths += natural(1'000'000);
-  CHECK(wrong(Rule::ordering, paths));
+  CHECK(wrong(Rule::ordering, paths + std::string(1'000'000, '\0')));
   CHECK(wrong(Rule::memory, natural(1) + natural(1) + integer(-1)));
   CHECK(wrong(Rule::memory, natural(3) + natural(0)));
   CHECK(wrong(Rule::coverage, natural(1) + natural(1) + natural(1)));

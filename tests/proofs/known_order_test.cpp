@@ -427,18 +427,25 @@ TEST_CASE("known_order: sums of a window that do not fit are no answer") {
       R"({"name": "tile", "engines": ["load", "compute", "store", "move"], "chips": 2,
           "spaces": [{"name": "sram", "bytes": 4096, "alignment": 4}],
           "semaphores": {"per_site": 16, "maximum": 4611686018427387904}})";
+  constexpr const char* kSemaphore = R"([{"name": "s", "site": [0, 0, 0], "initial": 0,
+                                 "maximum": 4611686018427387904}])";
   Draft d = posts("large", true,
                   {{"post s 288230376151711744"},
                    {"post s 288230376151711744"},
                    {"wait s 576460752303423488"}});
-  d.member("target", kTarget)
-      .member("semaphores", R"([{"name": "s", "site": [0, 0, 0], "initial": 0,
-                                 "maximum": 4611686018427387904}])");
+  d.member("target", kTarget).member("semaphores", kSemaphore);
   const ir::Program program = d.program();
   const auto one = unrolled(program, 1);
   const ir::Net net = ir::check_net(program, one, ir::count_net(program, one), {});
   REQUIRE(net.issues.size() == 1);
   CHECK(net.issues[0].kind == ir::TestIssue::Kind::limit);
+  // Nor are those of one iteration.
+  const ir::Program larger = posts("larger", false, {{"post s 4611686018427387904"}, {"wait s"}})
+                                 .member("target", kTarget)
+                                 .member("semaphores", kSemaphore)
+                                 .program();
+  const auto once = unrolled(larger, 1);
+  CHECK(!ir::check_net(larger, once, ir::count_net(larger, once), {}).exact());
 }
 
 TEST_CASE("known_order: nothing untrue is taken of random posts and waits") {
