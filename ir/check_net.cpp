@@ -95,9 +95,7 @@ class Checker {
     if (KnownOrder::bytes(window, counted_.by_order) > kKnownBytes)
       return issue(Kind::limit, {}, counted_.by_order.front());
     Net all;
-    for (const Place& place : counted_.net.places) {
-      if (!place.credit) all.places.push_back(place);
-    }
+    all.places = counted_.net.places;
     all.places.insert(all.places.end(), justified_.begin(), justified_.end());
     const auto places = expand_places(all, one_, *window.unrolled);
     examine(window, places, 0, persistent() ? kPastIterations : 1);

@@ -53,9 +53,7 @@ class Bounds {
     if (KnownOrder::bytes(w, tight) > kKnownBytes) return out;
     for (SemaphoreBound& bound : out)
       bound.largest = program_.semaphores[bound.semaphore.value()].initial;
-    // A deeper FIFO gives its credits earlier, so what only they order does not bound anything.
-    auto places = expand_places(net_, one_, many);
-    std::erase_if(places, [](const Place& p) { return p.credit; });
+    const auto places = expand_places(net_, one_, many);
     measure(KnownOrder(w, tight, places), *many_shares, many, 0, persistent ? kPast : 1, out);
     if (persistent) {
       const Window open{&many, &*many_shares, &*shares_, &counters_, nullptr, true, true};

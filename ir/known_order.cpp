@@ -235,13 +235,11 @@ std::optional<std::pair<std::int64_t, std::int64_t>> KnownOrder::extremes(
   return States(*this, at).extremes(front);
 }
 
-/// Is the counter too low for `test` in every admissible state without `source`? The source must be
-/// an event of the counter.
+/// Is the counter too low for `test` in every admissible state without `source`?
 bool KnownOrder::necessary(const EventRef& test, TransitionId source, const Front& front) const {
   const auto& shares = (*window_.shares)[test.counter];
   const CounterEvent& event = shares[test.share].events[test.event];
   std::int64_t most = (*window_.counters)[CounterId(test.counter)].initial;
-  bool found = false;
   for (std::uint32_t s = 0; s < shares.size(); ++s) {
     const Extent e = extent(test, s, front);
     if (e.low > e.high) return true;  // the test is never performed
@@ -253,14 +251,11 @@ bool KnownOrder::necessary(const EventRef& test, TransitionId source, const Fron
     // The events before the source. What the program did before an open window is not known.
     const std::uint32_t until = events_below(shares[s], source.value());
     if (until < e.low) return true;  // known already
-    if (until >= e.high) return false;
     if (window_.open_start && e.low == 0) return false;
-    if (shares[s].events[until].transition != source) return false;
     const auto begin = shares[s].prefix.begin();
     most += *std::max_element(begin + e.low, begin + until + 1);
-    found = true;
   }
-  return found && most < event.need;
+  return most < event.need;
 }
 
 KnownOrder::Answer KnownOrder::examine(const EventRef& test, const std::vector<Place>& into) const {

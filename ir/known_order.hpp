@@ -56,9 +56,10 @@ struct EventRef {
 
 class KnownOrder {
  public:
-  /// `counters`: those that will be asked about. `places`: H, over the window, with tokens 0 and no
-  /// credits. Linear in transitions x engine programs that share one of the counters. What lies on
-  /// a cycle of H is not made use of.
+  /// `counters`: those that will be asked about. `places`: H, over the window, with tokens 0;
+  /// credits are left out: a deeper FIFO gives them earlier, so nothing rests on their order.
+  /// Linear in transitions x engine programs that share one of the counters. What lies on a cycle
+  /// of H is not made use of.
   KnownOrder(const Window& window, const std::vector<std::uint32_t>& counters,
              const std::vector<Place>& places);
 

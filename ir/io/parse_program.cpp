@@ -127,8 +127,4 @@ Result<Program> read_program(const std::string& path) {
   return parse_owned_program(*std::move(bytes), path);
 }
 
-Status write_program(const Program& program, const std::string& path) {
-  return write_bytes(path, serialise(program));
-}
-
 }  // namespace spatialcert::ir

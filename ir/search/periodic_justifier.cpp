@@ -1,6 +1,7 @@
 #include "ir/search/periodic_justifier.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "ir/search/order_justifier.hpp"
@@ -89,7 +90,32 @@ class Induction {
     const auto kept = std::stable_partition(candidates_.begin(), candidates_.end(), holds);
     const bool dropped = kept != candidates_.end();
     candidates_.erase(kept, candidates_.end());
+    if (!dropped) take_order_of(step.found());
     return dropped;
+  }
+
+  /// The check goes through the places into a test in the order given, in an iteration with unknown
+  /// past: so the order in which the step found them, and then what follows from those.
+  void take_order_of(const std::vector<Place>& found) {
+    std::vector<Place> ordered;
+    std::map<TransitionId, std::vector<Place>> into_test;
+    const auto add = [&](const Place& place) {
+      const auto same = [&](const Place& p) {
+        return p.from == place.from && p.tokens == place.tokens;
+      };
+      auto& into = into_test[place.to];
+      if (std::any_of(into.begin(), into.end(), same)) return;
+      into.push_back(place);
+      ordered.push_back(place);
+    };
+    for (const Place& place : found) {
+      const std::uint32_t from = many_.iteration(place.from);
+      if (from > kPast) continue;
+      add({within_one(place.from), within_one(place.to), static_cast<std::int32_t>(kPast - from),
+           place.counter, false});
+    }
+    for (const Place& place : candidates_) add(place);
+    candidates_ = std::move(ordered);
   }
 
   void exactness(Net& net) const {

@@ -1,0 +1,470 @@
+// ir::check_net against all interleavings: whatever places it is given, it takes none that does not
+// hold in every schedule, and calls no test exact that its places do not satisfy.
+//
+// The soundness of known order is an argument on paper (ir/known_order.hpp), and this is what it is
+// tried on: small programs with several posters and waiters, drawn at random; for each of them all
+// places from an op of a counter to a test of it, true or not, singly, in small sets in any order,
+// and in the largest sets that support each other.
+#include "ir/known_order.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <random>
+
+#include "ir/search/justify.hpp"
+#include "tests/counts.hpp"
+#include "tests/oracle/explorer.hpp"
+#include "tests/proofs/small_programs.hpp"
+
+namespace spatialcert::tests {
+namespace {
+
+using Places = std::vector<ir::Place>;
+
+/// Iterations of a persistent program that are played: the one that stands for all later ones, and
+/// one more.
+constexpr std::uint32_t kPlayed = ir::kPastIterations + 2;
+constexpr std::uint64_t kMostStates = 40'000;
+
+ir::Unrolled unrolled(const ir::Program& program, std::uint32_t iterations) {
+  const bool persistent = program.execution == ir::Execution::persistent;
+  return std::get<ir::Unrolled>(ir::unroll(program, persistent ? iterations : 1));
+}
+
+/// A program and all its plays.
+class Played {
+ public:
+  explicit Played(const Draft& draft, std::uint32_t iterations = kPlayed,
+                  std::uint64_t most_states = kMostStates)
+      : program(draft.program()),
+        one(unrolled(program, 1)),
+        counted(ir::count_net(program, one)),
+        many_(unrolled(program, iterations)),
+        explored_(ir::TokenGame(program, many_), most_states) {
+    std::vector<std::int64_t> extra;
+    for (const ir::Buffer& buffer : program.buffers)
+      extra.push_back(buffer.depth == ir::Depth::guaranteed ? 2 : 0);
+    if (std::any_of(extra.begin(), extra.end(), [](std::int64_t pages) { return pages > 0; }))
+      deeper_.emplace(ir::TokenGame(program, many_, extra), most_states);
+  }
+  Played(const Played&) = delete;
+  Played& operator=(const Played&) = delete;
+
+  [[nodiscard]] bool complete() const {
+    return explored_.complete && (!deeper_ || deeper_->complete);
+  }
+  [[nodiscard]] ir::Net net(const Places& places) const {
+    return ir::check_net(program, one, counted, places);
+  }
+
+  /// Does the place hold in every play, in every iteration? If it is no credit, with deeper FIFOs
+  /// too.
+  [[nodiscard]] bool holds(const ir::Place& place) const {
+    return holds_in(explored_, place) && (place.credit || !deeper_ || holds_in(*deeper_, place));
+  }
+
+ private:
+  [[nodiscard]] bool holds_in(const Exploration& explored, const ir::Place& place) const {
+    for (std::uint32_t i = 0; i < many_.iterations; ++i) {
+      const std::int64_t from = std::int64_t{i} - place.tokens;
+      if (from < 0) continue;
+      const std::uint32_t to = at(place.to, i);
+      if (from >= many_.iterations ? explored.ever_enabled(to)
+                                   : explored.separates(to, at(place.from, from)))
+        return false;
+    }
+    return true;
+  }
+
+ public:
+  /// A test that no issue names, and that does not hold in some state in which all its places do;
+  /// or nothing.
+  [[nodiscard]] std::optional<std::string> not_exact(const ir::Net& net) const {
+    std::vector<char> excused(one.transitions(), 0);
+    for (const ir::TestIssue& issue : net.issues) {
+      if (!issue.transition.valid()) return std::nullopt;  // unbalanced, or beyond the limits
+      excused[issue.transition.value()] = 1;
+    }
+    std::vector<ir::TransitionId> beyond;
+    const auto places = ir::expand_places(net, one, many_, &beyond);
+    const ir::Adjacency into(many_.transitions(), places, true);
+    std::vector<char> later(many_.transitions(), 0);
+    for (const ir::TransitionId t : beyond) later[t.value()] = 1;
+    for (std::size_t i = 0; i < explored_.states.size(); ++i) {
+      for (std::uint32_t p = 0; p + 1 < many_.begin.size(); ++p) {
+        const std::uint32_t t = many_.begin[p] + explored_.states[i][p];
+        if (t == many_.begin[p + 1] || (explored_.enabled[i] >> p & 1U) != 0) continue;
+        if (later[t] != 0 || excused[within_one(t)] != 0) continue;
+        const auto range = into.into(t);
+        const bool ready = std::all_of(range.begin(), range.end(), [&](std::uint32_t place) {
+          return performed(i, places[place].from.value());
+        });
+        if (ready) return fmt::format("program {} step {}", p, explored_.states[i][p]);
+      }
+    }
+    return std::nullopt;
+  }
+
+  const ir::Program program;
+  const ir::Unrolled one;
+  const ir::CountedNet counted;
+
+ private:
+  [[nodiscard]] std::uint32_t at(ir::TransitionId t, std::int64_t iteration) const {
+    const std::uint32_t p = one.program[t.value()];
+    return many_.begin[p] + static_cast<std::uint32_t>(iteration) * one.length(ir::ProgramId(p)) +
+           (t.value() - one.begin[p]);
+  }
+  [[nodiscard]] std::uint32_t within_one(std::uint32_t t) const {
+    const std::uint32_t p = many_.program[t];
+    return one.begin[p] + (t - many_.begin[p]) % one.length(ir::ProgramId(p));
+  }
+  [[nodiscard]] bool performed(std::size_t state, std::uint32_t t) const {
+    const std::uint32_t p = many_.program[t];
+    return explored_.states[state][p] > t - many_.begin[p];
+  }
+
+  const ir::Unrolled many_;
+  const Exploration explored_;
+  std::optional<Exploration> deeper_;
+};
+
+bool refused(const ir::Net& net) {
+  return std::any_of(net.issues.begin(), net.issues.end(), [](const ir::TestIssue& issue) {
+    return issue.kind == ir::TestIssue::Kind::unjustified;
+  });
+}
+
+std::string text(const Played& p, const Places& places) {
+  const auto step = [&](ir::TransitionId t) {
+    const std::uint32_t program = p.one.program[t.value()];
+    return fmt::format("{}.{}", program, t.value() - p.one.begin[program]);
+  };
+  std::string out;
+  for (const ir::Place& place : places)
+    out += fmt::format(" {}->{} -{}", step(place.from), step(place.to), place.tokens);
+  return out;
+}
+
+/// Gives the places to the check; what it takes must hold.
+bool taken(const Played& p, const Places& places) {
+  const ir::Net net = p.net(places);
+  if (refused(net)) return false;
+  INFO(text(p, places));
+  for (const ir::Place& place : net.places) {
+    INFO("place" << text(p, {place}));
+    CHECK(p.holds(place));
+  }
+  const auto wrong = p.not_exact(net);
+  INFO(wrong.value_or(""));
+  CHECK(!wrong.has_value());
+  return true;
+}
+
+/// All places from an op of a counter to a test of it that known order is asked about.
+Places candidates(const Played& p, std::int32_t farthest) {
+  const bool persistent = p.program.execution == ir::Execution::persistent;
+  Places out;
+  for (const std::uint32_t c : p.counted.by_order) {
+    for (std::uint32_t s = 0; s < p.counted.shares[c].size(); ++s) {
+      if (p.counted.decided[c][s] != 0) continue;
+      for (const ir::CounterEvent& test : p.counted.shares[c][s].events) {
+        if (test.need <= 0) continue;
+        for (const ir::CounterShare& other : p.counted.shares[c]) {
+          for (const ir::CounterEvent& event : other.events) {
+            for (std::int32_t tokens = 0; tokens <= (persistent ? farthest : 0); ++tokens)
+              out.push_back({event.transition, test.transition, tokens, ir::CounterId(c), false});
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+/// What no place may be: a few of all the ways to be none.
+Places ill_formed(const Played& p, std::mt19937_64& random) {
+  const auto transition = [&] {
+    return ir::TransitionId(static_cast<std::uint32_t>(random() % (p.one.transitions() + 1)));
+  };
+  Places out;
+  for (int i = 0; i < 12; ++i) {
+    const auto counter = static_cast<std::uint32_t>(random() % (p.counted.shares.size() + 1));
+    out.push_back({transition(), transition(), 0, ir::CounterId(counter), false});
+  }
+  for (std::uint32_t c = 0; c < p.counted.shares.size(); ++c) {
+    Places events;
+    for (const ir::CounterShare& share : p.counted.shares[c]) {
+      for (const ir::CounterEvent& e : share.events)
+        events.push_back({e.transition, e.transition, 0, ir::CounterId(c), false});
+    }
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      ir::Place place = events[random() % events.size()];
+      place.to = events[i].to;
+      for (const std::int32_t tokens : {0, -1, -8, 5}) {
+        place.tokens = tokens;
+        out.push_back(place);
+      }
+    }
+  }
+  return out;
+}
+
+/// Leaves out places into the tests that are refused until the rest is taken: what is left is the
+/// largest set that supports itself, or close to it.
+Places supported(const Played& p, Places places, std::mt19937_64& random) {
+  while (!places.empty()) {
+    const ir::Net net = p.net(places);
+    if (!refused(net)) break;
+    const auto before = places.size();
+    for (const ir::TestIssue& issue : net.issues) {
+      if (issue.kind != ir::TestIssue::Kind::unjustified) continue;
+      Places into;
+      for (const ir::Place& place : places) {
+        if (place.to == issue.transition) into.push_back(place);
+      }
+      if (into.empty()) continue;
+      const ir::Place out = into[random() % into.size()];
+      std::erase_if(places, [&](const ir::Place& x) {
+        return x.from == out.from && x.to == out.to && x.tokens == out.tokens;
+      });
+    }
+    if (places.size() == before) return {};
+  }
+  return places;
+}
+
+struct Tally {
+  std::uint64_t programs = 0, sets = 0, taken = 0, untrue = 0, exact = 0;
+};
+
+void attack(const Played& p, std::mt19937_64& random, Tally& tally, std::int32_t farthest = 2) {
+  const Places all = candidates(p, farthest);
+  const auto give = [&](const Places& places) {
+    ++tally.sets;
+    tally.taken += taken(p, places) ? 1 : 0;
+  };
+  give({});
+  for (const ir::Place& place : ill_formed(p, random)) give({place});
+  if (all.empty()) return;
+  ++tally.programs;
+  const Places found = ir::justify(p.program, p.one).places;
+  CHECK(taken(p, found));
+  tally.exact += p.net(found).exact() ? 1 : 0;
+  for (const ir::Place& place : all) {
+    tally.untrue += p.holds(place) ? 0 : 1;
+    give({place});
+    // One more than what was found, before and after it.
+    Places more = found;
+    more.push_back(place);
+    give(more);
+    more.pop_back();
+    more.insert(more.begin(), place);
+    give(more);
+  }
+  for (int round = 0; round < 6; ++round) {
+    Places some = all;
+    std::shuffle(some.begin(), some.end(), random);
+    if (round > 1) some.resize(std::min<std::size_t>(some.size(), 2 + random() % 6));
+    give(supported(p, some, random));
+  }
+}
+
+Draft posts(const char* name, bool persistent, const std::vector<Ops>& engines) {
+  constexpr const char* kNames[] = {"load", "compute", "store", "move"};
+  Draft d(name);
+  if (persistent) d.persistent();
+  for (std::size_t e = 0; e < engines.size(); ++e) d.engine(kNames[e], engines[e]);
+  return d;
+}
+
+/// A persistent program, what it starts with, and how many iterations show what is wrong with it.
+struct Sly {
+  Draft draft;
+  std::uint32_t iterations;
+};
+
+/// Programs whose engines run far ahead of each other, or lag far behind: each is made for one
+/// condition of the check on what lies before or after its window.
+std::vector<Sly> sly_programs() {
+  std::vector<Sly> all;
+  const auto add = [&](std::uint32_t iterations, Draft draft) {
+    all.push_back({std::move(draft), iterations});
+  };
+  add(13, posts("a waiter runs ahead", true, {{"wait s", "post s 3"}, {"wait s 2"}})
+              .semaphore("s", 20, 31));
+  add(12, posts("two posters lag behind", true, {{"wait s 2"}, {"post s"}, {"post s"}})
+              .semaphore("s", 20, 31));
+  add(12, posts("a poster runs ahead of the other", true, {{"wait s 10"}, {"post s 9"}, {"post s"}})
+              .semaphore("s", 0, 31));
+  add(6, posts("a loan from a program that lags behind", true,
+               {{"reserve q", "wait s", "push q"},
+                {"front q 5", "post s", "wait s", "pop q"},
+                {"post s"}})
+             .semaphore("s", 0, 31)
+             .fifo("q", 8));
+  add(6, posts("a loan to a program that lags behind", true,
+               {{"reserve q", "wait s", "push q", "post s"},
+                {"front q 5", "wait s", "post s", "pop q"}})
+             .semaphore("s", 1, 31)
+             .fifo("q", 8));
+  add(6, posts("a loan before the source", true,
+               {{"wait s", "post s"}, {"post s", "post s 2", "wait s 3"}})
+             .semaphore("s", 0, 31));
+  add(8, posts("a source before every window", true, {{"wait s", "post s"}, {"post s", "wait s"}})
+             .semaphore("s", 12, 31));
+  add(7, posts("a window that slides ahead", true,
+               {{"reserve q", "push q", "post s"},
+                {"front q 3", "wait s", "pop q"},
+                {"wait s", "post s"}})
+             .semaphore("s", 0, 31)
+             .fifo("q", 4));
+  Draft lender = posts("an order that a deeper FIFO does not give", false,
+                       {{"reserve q", "push q", "reserve q", "push q", "post s"},
+                        {"front q", "post s", "pop q"},
+                        {"wait s"}});
+  add(1, lender.semaphore("s").fifo("q", 1, R"("depth": "guaranteed")"));
+  return all;
+}
+
+/// Engine programs of random posts and waits of a few semaphores, balanced if persistent.
+Draft random_posts(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t n) { return static_cast<std::size_t>(random() % n); };
+  const bool persistent = below(2) == 0;
+  Draft d(fmt::format("posts {}", seed));
+  if (persistent) d.persistent();
+  std::vector<Ops> engines(2 + below(3));
+  const std::size_t most = persistent ? (engines.size() == 2 ? 5 : 3) : 5;
+  const auto put = [&](std::size_t e, const std::string& op) {
+    if (engines[e].size() >= most) return false;
+    engines[e].insert(
+        engines[e].begin() + static_cast<std::ptrdiff_t>(below(engines[e].size() + 1)), op);
+    return true;
+  };
+  const std::size_t semaphores = 1 + below(3);
+  for (std::size_t s = 0; s < semaphores; ++s) {
+    const char name = "stu"[s];
+    const bool awaited = below(4) == 0;
+    d.semaphore(std::string(1, name), static_cast<int>(below(3)), 31,
+                awaited ? R"("restart": "reset")" : "");
+    for (std::size_t pair = 1 + below(3); pair > 0; --pair) {
+      const std::size_t n = 1 + below(4) / 3;
+      const bool split = n > 1 && below(2) == 0;
+      const std::size_t poster = below(engines.size());
+      const std::size_t waiter = below(engines.size());
+      if (engines[poster].size() + 2 > most || engines[waiter].size() + 1 > most) continue;
+      put(waiter, fmt::format("wait {} {}", name, n));
+      for (std::size_t k = split ? n : 1; k > 0; --k)
+        put(poster, fmt::format("post {} {}", name, split ? 1 : n));
+    }
+    if (awaited) put(below(engines.size()), fmt::format("await {} {}", name, 1 + below(3)));
+  }
+  if (below(3) == 0) {
+    d.fifo("q", 1 + static_cast<int>(below(3)));
+    const std::size_t producer = below(engines.size());
+    const std::size_t consumer = (producer + 1 + below(engines.size() - 1)) % engines.size();
+    for (const char* op : {"reserve q", "push q"}) engines[producer].push_back(op);
+    for (const char* op : {"front q", "pop q"}) engines[consumer].push_back(op);
+  }
+  constexpr const char* kNames[] = {"load", "compute", "store", "move"};
+  for (std::size_t e = 0; e < engines.size(); ++e) {
+    if (!engines[e].empty()) d.engine(kNames[e], engines[e]);
+  }
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("known_order: programs that run far ahead or lag far behind") {
+  std::mt19937_64 random(1);
+  for (const Sly& sly : sly_programs()) {
+    INFO(sly.draft.name());
+    const Played played(sly.draft, sly.iterations, 400'000);
+    REQUIRE(played.complete());
+    Tally tally;
+    attack(played, random, tally, 5);
+    CHECK(tally.untrue > 0);
+  }
+}
+
+TEST_CASE("known_order: what is no place is refused") {
+  const auto refused_all = [](const Draft& draft, const Places& places) {
+    const Played p(draft);
+    return std::all_of(places.begin(), places.end(),
+                       [&](const ir::Place& place) { return refused(p.net({place})); });
+  };
+  const auto place = [](std::uint32_t from, std::uint32_t to, std::int32_t tokens = 0,
+                        std::uint32_t counter = 0) {
+    return ir::Place{ir::TransitionId(from), ir::TransitionId(to), tokens, ir::CounterId(counter),
+                     false};
+  };
+  const std::vector<Ops> two{{"post s"}, {"post s"}, {"wait s 2"}};
+  const Draft gathered = posts("gathered", false, two).semaphore("s");
+  CHECK(!refused_all(gathered, {place(0, 2)}));
+  CHECK(refused_all(gathered, {place(0, 1),
+                               place(0, 3),
+                               place(3, 2),
+                               place(0, 2, 1),
+                               place(0, 2, -1),
+                               place(0, 2, 0, 1),
+                               {}}));
+  // A semaphore that gains in every iteration is not asked about.
+  const Draft gaining = posts("gaining", true, {{"post s"}, {"post s"}, {"wait s"}}).semaphore("s");
+  CHECK(refused_all(gaining, {place(0, 2), place(2, 0)}));
+  // Counting decides the waits of the only program that lowers, and not the await.
+  const Draft mixed = posts("mixed", false, {{"post s 3"}, {"wait s"}, {"await s"}})
+                          .semaphore("s", 0, 31, R"("restart": "reset")");
+  CHECK(refused_all(mixed, {place(2, 1), place(0, 1)}));
+}
+
+TEST_CASE("known_order: sums of a window that do not fit are no answer") {
+  constexpr const char* kTarget =
+      R"({"name": "tile", "engines": ["load", "compute", "store", "move"], "chips": 2,
+          "spaces": [{"name": "sram", "bytes": 4096, "alignment": 4}],
+          "semaphores": {"per_site": 16, "maximum": 4611686018427387904}})";
+  constexpr const char* kSemaphore = R"([{"name": "s", "site": [0, 0, 0], "initial": 0,
+                                 "maximum": 4611686018427387904}])";
+  Draft d = posts("large", true,
+                  {{"post s 288230376151711744"},
+                   {"post s 288230376151711744"},
+                   {"wait s 576460752303423488"}});
+  d.member("target", kTarget).member("semaphores", kSemaphore);
+  const ir::Program program = d.program();
+  const auto one = unrolled(program, 1);
+  const ir::Net net = ir::check_net(program, one, ir::count_net(program, one), {});
+  REQUIRE(net.issues.size() == 1);
+  CHECK(net.issues[0].kind == ir::TestIssue::Kind::limit);
+  // Nor are those of one iteration.
+  const ir::Program larger = posts("larger", false, {{"post s 4611686018427387904"}, {"wait s"}})
+                                 .member("target", kTarget)
+                                 .member("semaphores", kSemaphore)
+                                 .program();
+  const auto once = unrolled(larger, 1);
+  CHECK(!ir::check_net(larger, once, ir::count_net(larger, once), {}).exact());
+}
+
+TEST_CASE("known_order: nothing untrue is taken of random posts and waits") {
+  const bool lengthy = std::getenv("SPATIALCERT_LONG") != nullptr;
+  std::mt19937_64 random(1);
+  Tally tally;
+  for (std::uint64_t seed = 0; seed < (lengthy ? 20'000 : 150); ++seed) {
+    const Draft draft = random_posts(seed);
+    INFO(draft.json());
+    const Played played(draft);
+    if (played.complete()) attack(played, random, tally, lengthy && seed % 4 == 0 ? 5 : 2);
+  }
+  MESSAGE(tally.programs << " programs, " << tally.sets << " sets of places given, " << tally.taken
+                         << " taken; " << tally.untrue << " places untrue; " << tally.exact
+                         << " programs exact");
+  CHECK(tally.taken > 0);
+  CHECK(tally.untrue > 0);
+  CHECK(tally.exact > 0);
+  count("sets of places given to known order", tally.sets);
+}
+
+}  // namespace spatialcert::tests
