@@ -324,10 +324,12 @@ std::vector<Sly> sly_programs() {
              .semaphore("s", 0, 31)
              .fifo("q", 4));
   Draft lender = posts("an order that a deeper FIFO does not give", false,
-                       {{"reserve q", "push q", "reserve q", "push q", "post s"},
+                       {{"reserve q", "push q", "reserve q", "push q", "post t"},
                         {"front q", "post s", "pop q"},
-                        {"wait s"}});
-  add(1, lender.semaphore("s").fifo("q", 1, R"("depth": "guaranteed")"));
+                        {"wait t", "wait s"},
+                        {"post s"}});
+  lender.semaphore("s").semaphore("t").fifo("q", 1, R"("depth": "guaranteed")");
+  add(1, lender);
   return all;
 }
 
