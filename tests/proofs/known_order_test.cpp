@@ -424,6 +424,18 @@ TEST_CASE("known_order: what is no place is refused") {
   CHECK(refused_all(mixed, {place(2, 1), place(0, 1)}));
 }
 
+TEST_CASE("known_order: paths lead back as far as windows slide, over all engine programs") {
+  Draft d = posts("two windows", true,
+                  {{"reserve q", "push q"},
+                   {"reserve r", "push r", "front q 3", "pop q"},
+                   {"front r 3", "pop r"}});
+  const ir::Program program = d.fifo("q", 4).fifo("r", 4).program();
+  const auto one = unrolled(program, 1);
+  const ir::Net net = ir::check_net(program, one, ir::count_net(program, one), {});
+  CHECK(net.exact());
+  CHECK(ir::iterations_back(net, one) == 4);
+}
+
 TEST_CASE("known_order: sums of a window that do not fit are no answer") {
   constexpr const char* kTarget =
       R"({"name": "tile", "engines": ["load", "compute", "store", "move"], "chips": 2,
