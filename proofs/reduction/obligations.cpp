@@ -116,14 +116,12 @@ class Collector {
   std::vector<Obligation> take() { return std::move(out_); }
 
  private:
-  /// The same value with the same expectation at the same place needs to be shown once. `bytes` is
-  /// an obligation whose range is still in bytes.
+  /// The same value with the same expectation at the same place needs to be shown once: value and
+  /// expectation go on alike, so a longer piece asks no more than a shorter one. `bytes` is an
+  /// obligation whose range is still in bytes.
   void add(Obligation bytes, std::uint32_t list, std::uint64_t at) {
+    if (!known_.insert({bytes.value, bytes.type, list, at}).second) return;
     const std::uint64_t unit = run_.unit(bytes.storage);
-    const std::uint64_t length = bytes.high - bytes.low;
-    std::uint64_t& longest = known_[{bytes.value, bytes.type, list, at}];
-    if (longest >= length) return;
-    longest = length;
     bytes.low /= unit;
     bytes.high /= unit;
     bytes.expected = expectations_.at(list, at);
@@ -133,9 +131,7 @@ class Collector {
   const Subject& subject_;
   const SymbolicRun& run_;
   Expectations expectations_;
-  std::map<std::tuple<ValueRef, std::optional<ir::DType>, std::uint32_t, std::uint64_t>,
-           std::uint64_t>
-      known_;
+  std::set<std::tuple<ValueRef, std::optional<ir::DType>, std::uint32_t, std::uint64_t>> known_;
   std::vector<Obligation> out_;
 };
 

@@ -113,10 +113,18 @@ TEST_CASE("reduction: factors that do not fit are no result, even where they wra
     for (int k = 58 + i; k < 62; ++k) sum.push_back("run twice " + to + " > " + to);
   }
   sum.push_back("run add p0 p1 p2 p3 x0 > y");
-  for (const auto& ops : {product, sum}) {
+  // The same of a sum w in the place of x0, so that the products meet before the initial contents.
+  std::vector<std::string> of_sum{"run add x0 x1 > w"};
+  for (std::string op : sum) {
+    for (std::size_t at = op.find("x0"); at != std::string::npos; at = op.find("x0"))
+      op.replace(at, 2, "w");
+    of_sum.push_back(op);
+  }
+  for (const auto& ops : {product, sum, of_sum}) {
     CAPTURE(ops.size());
-    Draft d = one_engine(ops, {"x0"});
-    for (const char* b : {"p0", "p1", "p2", "p3"}) d.buffer(b);
+    Draft d = one_engine(
+        ops, ops == of_sum ? std::vector<std::string>{"x0", "x1"} : std::vector<std::string>{"x0"});
+    for (const char* b : {"p0", "p1", "p2", "p3", "w"}) d.buffer(b);
     for (const std::string by : {"2", "4", "8", "16"})
       d.stage("by" + by, "scale", "\"scale\": " + by);
     Fixture f(d);
