@@ -147,7 +147,10 @@ std::optional<ir::DType> element_type(const ir::Program& program, const ir::Post
 
 std::optional<std::uint32_t> unfounded_postcondition(const Subject& subject) {
   const auto& segments = subject.accesses.segments;
+  // Terms recur in many postconditions. What was found not to be given ends the search.
+  std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> walked;
   const auto external = [&](const ir::AccessMap::Position& p) {
+    if (!walked.insert({p.storage, p.low, p.high}).second) return true;
     for (std::uint64_t at = p.low; at < p.high;) {
       const std::uint32_t s = subject.accesses.segment_at(p.storage, at);
       if (s == 0xffffffffU || segments[s].init != ir::Init::external) return false;
