@@ -202,6 +202,7 @@ class KnownOrder::States {
     if (e.low > e.high) return;
     const bool other = share != at_.share;
     given_up_ |= other && known_.window_.open_start && e.low == 0;
+    // The callers have given up already where what lies beyond the end matters; this asks nobody.
     given_up_ |= other && known_.window_.open_end && e.high == shares[share].events.size();
     for (std::uint32_t n = e.low; n <= e.high && !given_up_; ++n) {
       count_[share] = n;
