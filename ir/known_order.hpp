@@ -74,8 +74,8 @@ class KnownOrder {
   /// `into`: all places of H into this test, in the order in which they are to be justified.
   [[nodiscard]] Answer examine(const EventRef& test, const std::vector<Place>& into) const;
 
-  /// An upper bound of the counter's value right after the event, or nothing. It is no lower than
-  /// it need be to be at most `allowed`.
+  /// An upper bound of the counter's value right after the event, or nothing. One that exceeds
+  /// `allowed` is the best that can be found.
   [[nodiscard]] std::optional<std::int64_t> largest_after(const EventRef& post,
                                                           std::int64_t allowed) const;
 
