@@ -125,14 +125,19 @@ void race_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   if (c.range) out.push_back("  both touch " + range_line(names, c));
   for (std::size_t i = 0; i < c.schedules.size(); ++i) schedule_lines(names, c, i, out);
   deeper_lines(names, c, out);
-  if (race) order_remedy(names, c, out);
+  if (race) return order_remedy(names, c, out);
+  out.push_back(
+      "remedy: perform the sections in the order of the source, or with a boundary between them");
 }
 
 void undefined_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   if (c.accesses.empty()) return;
-  out.push_back(
-      "undefined read: nothing was ever written there, and it holds nothing at the start");
+  const bool written = c.accesses.size() > 1;
+  out.push_back(written ? "undefined read: what was written there did not outlive its section"
+                        : "undefined read: nothing was ever written there, and it holds nothing at "
+                          "the start");
   out.push_back(access_line(names, c.accesses[0], 'a'));
+  if (written) out.push_back(access_line(names, c.accesses[1], 'b'));
   if (c.range) out.push_back("  undefined: " + range_line(names, c));
   if (!c.schedules.empty()) out.push_back("  reached " + after_steps(c.schedules[0]));
 }

@@ -4,9 +4,9 @@
 // `iterations` times. What stands under `text` and `..._at` is for people: reading ignores it.
 #include <algorithm>
 
-#include "ir/io/json_writer.hpp"
 #include "certify/names.hpp"
 #include "certify/report.hpp"
+#include "ir/io/json_writer.hpp"
 #include "ir/program_file.hpp"
 
 namespace spatialcert::certify {
@@ -40,6 +40,7 @@ class Writer {
     write_lists();
     json_.key("note").text(c_.note);
     write_schedules();
+    write_ops();
     json_.close();
   }
 
@@ -111,17 +112,21 @@ class Writer {
   }
 
   void write_transition(std::string_view key, ir::TransitionId t) {
-    const ir::ProgramId program = names_.program_of(t);
-    const std::uint32_t op = names_.unrolled().op[t.value()];
     json_.key(key).natural(t.value());
     json_.key(std::string(key) + "_at").object(true);
+    write_place(t);
+    json_.close();
+  }
+
+  void write_place(ir::TransitionId t) {
+    const ir::ProgramId program = names_.program_of(t);
+    const std::uint32_t op = names_.unrolled().op[t.value()];
     write_engine(program);
     json_.key("op").natural(op);
     json_.key("text").text(names_.op(t));
     json_.key("part").text(part_text(program_, program, op));
     const std::string source = source_text(program_, names_.op_of(t).location);
     if (!source.empty()) json_.key("source").text(source);
-    json_.close();
   }
 
   void write_counter(std::string_view key, ir::CounterId id) {
@@ -180,6 +185,21 @@ class Writer {
       json_.object(true);
       json_.key("program").natural(program);
       write_engine(ir::ProgramId(program));
+      json_.close();
+    }
+    json_.close();
+  }
+
+  /// Only the kinds that name ops have them.
+  void write_ops() {
+    if (c_.ops.empty()) return;
+    json_.key("ops").array(true);
+    for (const ir::TransitionId t : c_.ops) json_.natural(t.value());
+    json_.close();
+    json_.key("ops_at").array();
+    for (const ir::TransitionId t : c_.ops) {
+      json_.object(true);
+      write_place(t);
       json_.close();
     }
     json_.close();

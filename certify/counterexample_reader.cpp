@@ -45,7 +45,9 @@ enum Member : std::size_t {
   kDeeper,
   kNote,
   kSchedules,
-  kSchedulesAt
+  kSchedulesAt,
+  kOps,
+  kOpsAt
 };
 constexpr Key kMembers[] = {{"format"},
                             {"version"},
@@ -68,14 +70,16 @@ constexpr Key kMembers[] = {{"format"},
                             {"deeper"},
                             {"note"},
                             {"schedules"},
-                            {"schedules_at", false}};
+                            {"schedules_at", false},
+                            {"ops", false},
+                            {"ops_at", false}};
 constexpr Key kTermKeys[] = {{"source"}, {"found"}, {"expected"}};
 constexpr Key kDeeperKeys[] = {{"fifo"}, {"pages"}};
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 /// More copies of a program than any rule looks at are no counterexample of ours.
 constexpr std::uint32_t kMostIterations = 64;
-constexpr Kind kLastKind = Kind::uncovered;
+constexpr Kind kLastKind = Kind::interference;
 
 std::optional<Kind> parse_kind(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(kLastKind); ++i) {
@@ -91,6 +95,7 @@ struct Needs {
   bool chain = false;
   bool transition = false;
   bool counter = false;
+  std::size_t ops = 0;
 };
 Needs needs_of(Kind kind) {
   switch (kind) {
@@ -114,6 +119,9 @@ Needs needs_of(Kind kind) {
     case Kind::out_of_memory:
     case Kind::misaligned:
       return {0, 1, false, false, false};
+    case Kind::slip_through:
+      return {0, 0, false, false, false, 2};
+    case Kind::interference:
     case Kind::wrong_result:
     case Kind::uncovered:
       break;
@@ -237,6 +245,9 @@ void CounterexampleReader::read_list(std::size_t key, Value& value) {
         });
       });
       break;
+    case kOps:
+      each("a list of ops", [&](Value& item) { c_.ops.push_back(transition(item)); });
+      break;
     case kNote:
       c_.note = json_.string(value);
       break;
@@ -255,6 +266,15 @@ void CounterexampleReader::require_parts(const char* at) {
   require(!needs.counter || c_.counter.valid(), at, "a counter");
   require(c_.accesses.size() >= needs.accesses, at, "its accesses");
   require(c_.buffers.size() >= needs.buffers, at, "its buffers");
+  require(c_.ops.size() >= needs.ops, at, "its ops");
+  if (c_.kind == Kind::interference) {
+    const bool located = c_.range && c_.accesses.size() >= 2;
+    require(located || (c_.counter.valid() && c_.ops.size() >= 2), at,
+            "two accesses of a range, or two ops and a counter");
+  }
+  if (c_.kind == Kind::slip_through) {
+    require(c_.index < program_->boundaries.size(), at, "the index of a boundary");
+  }
   if (c_.kind == Kind::wrong_result) {
     require(c_.index < program_->postconditions.size(), at, "the index of a postcondition");
   }

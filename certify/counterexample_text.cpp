@@ -111,6 +111,10 @@ void append(const ir::Program& program, const Counterexample& c, Lines& out) {
     case Kind::wrong_producer:
       access_lines(OpNames(program, c.iterations), c, out);
       return;
+    case Kind::slip_through:
+    case Kind::interference:
+      composition_lines(OpNames(program, c.iterations), c, out);
+      return;
     case Kind::overlap:
     case Kind::out_of_memory:
     case Kind::misaligned:
@@ -169,6 +173,10 @@ Rule rule_of(Kind kind) {
       return Rule::memory;
     case Kind::wrong_result:
       return Rule::reduction;
+    case Kind::slip_through:
+      return Rule::boundary;
+    case Kind::interference:
+      return Rule::isolation;
     case Kind::uncovered:
       return Rule::coverage;
   }

@@ -24,6 +24,9 @@ void chain_lines(const OpNames& names, const std::vector<proofs::WaitLink>& chai
                  Lines& out);
 /// `race`, `wrong_order`, `undefined_read`, `wrong_producer`: the accesses and their schedules.
 void access_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
+/// `slip_through`, `interference`: what happens between sections.
+void composition_lines(const OpNames& names, const proofs::Counterexample& counterexample,
+                       Lines& out);
 /// `leftover`, `overflow`, `misuse`.
 void counter_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
 /// `overlap`, `out_of_memory`, `misaligned`.

@@ -9,10 +9,12 @@
 #include "certify/report.hpp"
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
+#include "proofs/boundary/rule.hpp"
 #include "proofs/bounds/rule.hpp"
 #include "proofs/coverage/rule.hpp"
 #include "proofs/find_subject.hpp"
 #include "proofs/flow/rule.hpp"
+#include "proofs/isolation/rule.hpp"
 #include "proofs/liveness/rule.hpp"
 #include "proofs/memory/rule.hpp"
 #include "proofs/ordering/rule.hpp"
@@ -97,7 +99,10 @@ class Application {
       };
     }
     const auto start = Clock::now();
-    if (auto reason = blocked(rule)) {
+    if (!proofs::applies(rule, program_)) {
+      result.verdict = Verdict::not_applicable;
+      result.detail = proofs::absence(rule);
+    } else if (auto reason = blocked(rule)) {
       result.verdict = Verdict::not_evaluated;
       result.detail = std::move(*reason);
     } else {
@@ -113,8 +118,8 @@ class Application {
   [[nodiscard]] std::optional<std::string> blocked(Rule rule) const {
     if (rule != Rule::liveness && verdict(Rule::liveness) == Verdict::refuted)
       return "the program is not live";
-    if (rule == Rule::memory || rule == Rule::coverage || rule == Rule::liveness ||
-        rule == Rule::bounds)
+    if (rule == Rule::memory || rule == Rule::isolation || rule == Rule::coverage ||
+        rule == Rule::liveness || rule == Rule::bounds)
       return std::nullopt;
     if (verdict(Rule::bounds) == Verdict::refuted) return "a play stops at an op out of bounds";
     if (rule == Rule::flow || rule == Rule::reduction) {
@@ -122,7 +127,6 @@ class Application {
         return "what is read depends on the schedule (ordering)";
     }
     if (rule == Rule::reduction) {
-      if (program_.postconditions.empty()) return std::nullopt;
       if (verdict(Rule::memory) == Verdict::refuted)
         return "what an op writes may lie in another buffer too (memory)";
     }
@@ -132,12 +136,9 @@ class Application {
   void evaluate(Rule rule, smt::Session& session, RuleReport& result) {
     static const std::vector<std::uint32_t> kNoOrder;
     const auto& position = position_ ? *position_ : kNoOrder;
-    const bool order_needed =
-        rule == Rule::ordering || rule == Rule::flow || rule == Rule::reduction;
-    if (order_needed && !position_ &&
-        !(rule == Rule::reduction && program_.postconditions.empty())) {
-      return undecided(result, "the net has a token-free cycle");
-    }
+    const bool order_needed = rule == Rule::boundary || rule == Rule::ordering ||
+                              rule == Rule::flow || rule == Rule::reduction;
+    if (order_needed && !position_) return undecided(result, "the net has a token-free cycle");
     switch (rule) {
       case Rule::liveness: {
         auto found = proofs::liveness::prove(subject_, session);
@@ -155,6 +156,12 @@ class Application {
         return ordering(position, session, result);
       case Rule::flow:
         return flow(position, session, result);
+      case Rule::boundary:
+        return settle(proofs::boundary::prove(subject_, position, session),
+                      &proofs::boundary::check, &Certificate::boundary, result);
+      case Rule::isolation:
+        return settle(proofs::isolation::prove(subject_, session), &proofs::isolation::check,
+                      &Certificate::isolation, result);
       case Rule::memory:
         return settle(proofs::memory::prove(subject_, session), &proofs::memory::check,
                       &Certificate::memory, result);
@@ -194,11 +201,6 @@ class Application {
 
   void reduction(const std::vector<std::uint32_t>& position, smt::Session& session,
                  RuleReport& result) {
-    if (program_.postconditions.empty()) {
-      result.verdict = Verdict::not_applicable;
-      result.detail = "no postcondition is declared";
-      return;
-    }
     auto search = proofs::reduction::prove(subject_, position, session);
     for (const Rule premise : {Rule::liveness, Rule::bounds, Rule::ordering, Rule::flow}) {
       if (verdict(premise) == Verdict::certified || std::holds_alternative<proofs::Refuted>(search))
@@ -255,7 +257,7 @@ class Application {
   ProgramReport& report_;
   std::optional<std::vector<std::uint32_t>> position_;
   std::vector<proofs::ordering::ExaminedPair> examined_;
-  std::array<Verdict, 8> verdict_;
+  std::array<Verdict, proofs::kRules> verdict_;
   smt::Session session_;
 };
 

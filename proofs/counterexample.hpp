@@ -26,14 +26,19 @@ enum class Kind : std::uint8_t {
              ///< post
   misuse,  ///< an op outside its window or a region outside its object; schedules[0] ends before it
   race,    ///< accesses[0], accesses[1]; schedules[0] and [1] perform them in either order
-  wrong_order,     ///< as race, but one order only: against section order
+  wrong_order,     ///< accesses[0] and then accesses[1], as schedules[0] performs them: against the
+                   ///< order of their sections
   undefined_read,  ///< accesses[0] reads `range` that nothing wrote; schedules[0] ends before it
   wrong_producer,  ///< accesses[0] reads what accesses[1] wrote, which is not a declared producer
   overlap,         ///< buffers[0], buffers[1] share byte `value` of their space
   out_of_memory,   ///< buffers[0] ends at `value`, the space has `limit` bytes
   misaligned,      ///< buffers[0] is at `value`, the space wants multiples of `limit`
   wrong_result,    ///< postcondition `index`: `terms` differ; schedules[0] plays to the end
-  uncovered        ///< `note` names what no rule covers
+  uncovered,       ///< `note` names what no rule covers
+  slip_through,    ///< boundary `index`: schedules[0] performs ops[0], after it, and not ops[1],
+                   ///< before it
+  interference     ///< of two sections of one phase, accesses[0] and accesses[1] touch `range`, or
+                   ///< ops[0] and ops[1] use `counter`
 };
 [[nodiscard]] std::string_view to_string(Kind kind);
 
@@ -71,6 +76,7 @@ struct Counterexample {
   std::uint32_t iterations = 1;
   std::vector<WaitLink> chain;
   std::vector<AccessRef> accesses;
+  std::vector<ir::TransitionId> ops;
   std::optional<LocationRange> range;
   std::vector<ir::Schedule> schedules;
   /// Guaranteed FIFOs that are deeper than declared, in schedules[1] of a race or schedules[0] of

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace spatialcert::proofs {
 
@@ -40,6 +41,17 @@ std::vector<std::uint32_t> beyond_in(const Subject& subject, const Scope& scope)
   return out;
 }
 
+/// Transitions [first, second) of engine program `p` in scope: positions grow along it.
+std::pair<std::uint32_t, std::uint32_t> part_of(const ir::Unrolled& u, const Scope& scope,
+                                                std::uint32_t p) {
+  std::uint32_t first = u.begin[p], last = u.begin[p + 1];
+  if (scope.position == nullptr) return {first, last};
+  const auto at = scope.position->begin();
+  first = static_cast<std::uint32_t>(std::lower_bound(at + first, at + last, scope.low) - at);
+  last = static_cast<std::uint32_t>(std::upper_bound(at + first, at + last, scope.high) - at);
+  return {first, last};
+}
+
 std::vector<std::uint32_t> places_in(const Subject& subject, const Scope& scope) {
   const ir::Unrolled& u = subject.stretch;
   const Inside inside(subject, scope);
@@ -49,7 +61,8 @@ std::vector<std::uint32_t> places_in(const Subject& subject, const Scope& scope)
     if (inside(place.from) && inside(place.to)) places.push_back(i);
   };
   for (const std::uint32_t p : scope.programs) {
-    for (std::uint32_t t = u.begin[p]; t < u.begin[p + 1]; ++t) {
+    const auto [first, last] = part_of(u, scope, p);
+    for (std::uint32_t t = first; t < last; ++t) {
       for (const std::uint32_t i : subject.order.into(t)) add(i);
     }
   }

@@ -31,6 +31,12 @@ std::string transition_text(const Subject& subject, std::uint32_t t) {
   return transition_text(*subject.program, subject.one, ir::TransitionId(t));
 }
 
+std::string program_text(const Subject& subject, std::uint32_t program) {
+  const ir::EngineProgram& p = subject.program->programs[program];
+  return fmt::format("{} at chip {} ({},{})", subject.program->target.engines[p.engine.value()],
+                     p.site.chip, p.site.x, p.site.y);
+}
+
 std::string counter_text(const ir::Program& program, ir::CounterId counter) {
   const ir::Counters counters(program);
   const ir::Counter& c = counters[counter];

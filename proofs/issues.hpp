@@ -12,6 +12,8 @@ namespace spatialcert::proofs {
                                           ir::TransitionId t);
 /// The same for transition `t` of one iteration of the subject.
 [[nodiscard]] std::string transition_text(const Subject& subject, std::uint32_t t);
+/// `load at chip 0 (2,3)`.
+[[nodiscard]] std::string program_text(const Subject& subject, std::uint32_t program);
 /// `semaphore s`, `free pages of fifo kv`, `filled pages of fifo kv`.
 [[nodiscard]] std::string counter_text(const ir::Program& program, ir::CounterId counter);
 /// What keeps the test out of the marked-graph class.

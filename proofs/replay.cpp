@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "ir/sections.hpp"
 #include "proofs/counterexample.hpp"
+#include "proofs/isolation/recompute.hpp"
 #include "proofs/issues.hpp"
 #include "proofs/memory/recompute.hpp"
 #include "proofs/quiescence/rule.hpp"
@@ -32,12 +34,16 @@ class Replayer {
         return fault();
       case Kind::race:
         return race();
+      case Kind::wrong_order:
+        return wrong_order();
+      case Kind::slip_through:
+        return slip_through();
       case Kind::undefined_read:
       case Kind::wrong_producer:
         return bad_read();
       case Kind::wrong_result:
         return wrong_result();
-      case Kind::wrong_order:
+      case Kind::interference:
       case Kind::overlap:
       case Kind::out_of_memory:
       case Kind::misaligned:
@@ -194,6 +200,7 @@ class Replayer {
         !valid(c_.accesses[1].transition)) {
       return no("two accesses are needed");
     }
+    if (same_program()) return no("one engine program performs both accesses");
     if (!conflict()) return no("the two accesses do not conflict");
     auto extra = extra_pages();
     if (!extra) return no("only guaranteed FIFOs may be deeper");
@@ -207,12 +214,77 @@ class Replayer {
     return Reproduced{};
   }
 
+  [[nodiscard]] bool same_program() const {
+    return unrolled_.program[c_.accesses[0].transition.value()] ==
+           unrolled_.program[c_.accesses[1].transition.value()];
+  }
+
+  /// (iteration, place of its section in the source) of an access.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> source_rank(const AccessRef& ref) const {
+    const ir::SectionId section = ir::section_of_run(program_, unrolled_, ref.transition);
+    return {unrolled_.iteration(ref.transition), program_.sections[section.value()].source_index};
+  }
+
+  ReplayResult wrong_order() {
+    if (auto bad = schedules(1)) return *bad;
+    if (c_.accesses.size() != 2 || !is_run(c_.accesses[0].transition) ||
+        !is_run(c_.accesses[1].transition)) {
+      return no("two accesses are needed");
+    }
+    if (!conflict()) return no("the two accesses do not conflict");
+    if (program_.sections.size() < 2)
+      return no("a program of one section has no order of sections");
+    if (source_rank(c_.accesses[0]) <= source_rank(c_.accesses[1]))
+      return no("the accesses come in the order of their sections");
+    const auto played = order(game_, c_.schedules[0]);
+    if (const auto* bad = std::get_if<NotReproduced>(&played)) return *bad;
+    return std::get<bool>(played) ? ReplayResult(Reproduced{})
+                                  : no("the schedule performs them the other way round");
+  }
+
+  /// ops[0] is performed after the boundary, while ops[1], before it, is not.
+  ReplayResult slip_through() {
+    if (auto bad = schedules(1)) return *bad;
+    if (c_.ops.size() != 2 || !valid(c_.ops[0]) || !valid(c_.ops[1]))
+      return no("two ops are needed");
+    if (c_.index >= program_.boundaries.size() || !program_.boundaries[c_.index].closed)
+      return no("no such closed boundary");
+    const auto after = place_of(c_.ops[0]), before = place_of(c_.ops[1]);
+    if (!after || !before) return no("an op belongs to no section");
+    // The iteration of the first such boundary after the earlier op.
+    const std::uint32_t seam = program_.boundaries[c_.index].after.value();
+    const std::uint32_t round = before->first + (before->second > seam ? 1 : 0);
+    if (std::pair(round, seam) >= *after)
+      return no("the boundary does not stand between the two ops");
+    const ir::PlayResult r = ir::play(game_, c_.schedules[0]);
+    if (!r.complete || r.fault) return no("the schedule cannot be played");
+    const auto performed = [&](ir::TransitionId t) {
+      return r.state.next[unrolled_.program[t.value()]] > t.value();
+    };
+    if (!performed(c_.ops[0])) return no("the op after the boundary is not performed");
+    if (performed(c_.ops[1])) return no("the op before the boundary is performed");
+    return Reproduced{};
+  }
+
+  /// (iteration, section) of an op; nothing for those of boundaries.
+  [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> place_of(
+      ir::TransitionId t) const {
+    const std::uint32_t op = unrolled_.op[t.value()];
+    for (const ir::Span& span : program_.programs[unrolled_.program[t.value()]].spans) {
+      if (op < span.begin || op >= span.end) continue;
+      if (!span.section.valid()) return std::nullopt;
+      return std::pair(unrolled_.iteration(t), span.section.value());
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] bool is_run(ir::TransitionId t) const {
+    return valid(t) && unrolled_.op_of(program_, t).code == ir::OpCode::run;
+  }
+
   [[nodiscard]] bool conflict() const {
     const ir::AccessMap map = ir::resolve_accesses(program_, unrolled_);
     if (map.limit) return false;
-    if (unrolled_.program[c_.accesses[0].transition.value()] ==
-        unrolled_.program[c_.accesses[1].transition.value()])
-      return false;
     const auto of = [&](const AccessRef& ref) {
       std::vector<const ir::ResolvedAccess*> out;
       for (const ir::ResolvedAccess& a : map.accesses) {
@@ -370,8 +442,9 @@ ReplayResult replay(const ir::Program& program, const Counterexample& counterexa
     case Kind::out_of_memory:
     case Kind::misaligned:
       return memory::recompute(program, counterexample);
+    case Kind::interference:
+      return isolation::recompute(program, counterexample);
     case Kind::uncovered:
-    case Kind::wrong_order:
       return no("this kind cannot be replayed");
     default:
       break;

@@ -66,6 +66,29 @@ smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t
   return session.solve(query);
 }
 
+namespace {
+
+/// `programs`: what every query speaks of; null: the engine programs of its own pairs.
+std::optional<std::string> refute_in_groups(const Subject& subject,
+                                            const std::vector<std::uint32_t>& position,
+                                            smt::Session& session,
+                                            const std::vector<OrderedPair>& pairs,
+                                            const std::vector<std::uint32_t>* programs) {
+  for (std::size_t at = 0; at < pairs.size(); at += kPairsPerQuery) {
+    const std::size_t count = std::min(kPairsPerQuery, pairs.size() - at);
+    const smt::Answer answer =
+        ask_reversal(subject, position, session,
+                     programs != nullptr ? *programs : programs_of(subject, &pairs[at], count),
+                     &pairs[at], count);
+    if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return undecided->reason;
+    SPATIALCERT_REQUIRE(std::holds_alternative<smt::Impossible>(answer),
+                        "the solver and the clocks disagree");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> refute_reversals(const Subject& subject,
                                             const std::vector<std::uint32_t>& position,
                                             smt::Session& session,
@@ -91,17 +114,21 @@ std::optional<std::string> refute_reversals(const Subject& subject,
       };
       return order(x) < order(y);
     });
-    for (std::size_t at = 0; at < members.size(); at += kPairsPerQuery) {
-      const std::size_t count = std::min(kPairsPerQuery, members.size() - at);
-      if (direct) programs = programs_of(subject, &members[at], count);
-      const smt::Answer answer =
-          ask_reversal(subject, position, session, programs, &members[at], count);
-      if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return undecided->reason;
-      SPATIALCERT_REQUIRE(std::holds_alternative<smt::Impossible>(answer),
-                          "the solver and the clocks disagree");
-    }
+    if (auto reason =
+            refute_in_groups(subject, position, session, members, direct ? nullptr : &programs))
+      return reason;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> refute_near(const Subject& subject,
+                                       const std::vector<std::uint32_t>& position,
+                                       smt::Session& session,
+                                       const std::vector<OrderedPair>& pairs) {
+  if (pairs.empty()) return std::nullopt;
+  const auto programs = all_programs(subject);
+  const bool direct = pairs.front().reach == ordering::Reach::direct;
+  return refute_in_groups(subject, position, session, pairs, direct ? nullptr : &programs);
 }
 
 }  // namespace spatialcert::proofs

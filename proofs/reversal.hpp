@@ -31,6 +31,12 @@ using OrderedPair = ordering::ExaminedPair;
     const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session,
     const std::vector<OrderedPair>& pairs);
 
+/// The same for pairs of one reach that lie close together: in groups as they come.
+[[nodiscard]] std::optional<std::string> refute_near(const Subject& subject,
+                                                     const std::vector<std::uint32_t>& position,
+                                                     smt::Session& session,
+                                                     const std::vector<OrderedPair>& pairs);
+
 [[nodiscard]] std::vector<std::uint32_t> all_programs(const Subject& subject);
 
 }  // namespace spatialcert::proofs

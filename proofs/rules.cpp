@@ -1,5 +1,6 @@
 #include "proofs/rules.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "ir/require.hpp"
@@ -7,21 +8,25 @@
 namespace spatialcert::proofs {
 namespace {
 
-constexpr std::array<std::string_view, 8> kRules{"liveness", "bounds", "quiescence", "ordering",
-                                                 "flow",     "memory", "reduction",  "coverage"};
-constexpr std::array<std::string_view, 14> kKinds{
-    "cycle",         "starved",     "leftover",       "overflow",       "misuse",
-    "race",          "wrong-order", "undefined-read", "wrong-producer", "overlap",
-    "out-of-memory", "misaligned",  "wrong-result",   "uncovered"};
-constexpr std::array<std::string_view, 17> kReasons{"wrong size",     "potential does not increase",
-                                                    "inexact test",   "missing obligation",
-                                                    "broken path",    "wrong ends",
-                                                    "not sorted",     "overlapping",
-                                                    "out of range",   "misaligned",
-                                                    "unbalanced",     "misuse",
-                                                    "undefined read", "wrong producer",
-                                                    "wrong result",   "opaque value",
-                                                    "uncovered"};
+constexpr std::array<std::string_view, kRules> kRuleNames{
+    "liveness", "bounds",    "quiescence", "ordering", "flow",
+    "memory",   "reduction", "coverage",   "boundary", "isolation"};
+constexpr std::array<std::string_view, 16> kKinds{
+    "cycle",          "starved",   "leftover",      "overflow",
+    "misuse",         "race",      "wrong-order",   "undefined-read",
+    "wrong-producer", "overlap",   "out-of-memory", "misaligned",
+    "wrong-result",   "uncovered", "slip-through",  "interference"};
+constexpr std::array<std::string_view, 20> kReasons{
+    "wrong size",     "potential does not increase",
+    "inexact test",   "missing obligation",
+    "broken path",    "wrong ends",
+    "not sorted",     "overlapping",
+    "out of range",   "misaligned",
+    "unbalanced",     "misuse",
+    "undefined read", "wrong producer",
+    "wrong result",   "opaque value",
+    "uncovered",      "against the order of the sections",
+    "slip-through",   "interference"};
 
 template <typename Enum, std::size_t N>
 std::string_view name_of(Enum value, const std::array<std::string_view, N>& names) {
@@ -30,11 +35,11 @@ std::string_view name_of(Enum value, const std::array<std::string_view, N>& name
   return names[index];
 }
 
-constexpr std::array<std::uint32_t, kRules.size()> kVersions{1, 1, 1, 1, 1, 1, 1, 1};
+constexpr std::array<std::uint32_t, kRules> kVersions{1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 }  // namespace
 
-std::string_view to_string(Rule rule) { return name_of(rule, kRules); }
+std::string_view to_string(Rule rule) { return name_of(rule, kRuleNames); }
 std::string_view to_string(Kind kind) { return name_of(kind, kKinds); }
 std::string_view to_string(Rejected::Reason reason) { return name_of(reason, kReasons); }
 
@@ -52,10 +57,37 @@ std::optional<Rule> parse_rule(std::string_view name) {
 }
 
 const std::vector<Rule>& all_rules() {
-  static const std::vector<Rule> rules{Rule::liveness,  Rule::bounds,  Rule::quiescence,
-                                       Rule::ordering,  Rule::flow,    Rule::memory,
-                                       Rule::reduction, Rule::coverage};
+  static const std::vector<Rule> rules{
+      Rule::liveness, Rule::bounds, Rule::quiescence, Rule::boundary,  Rule::isolation,
+      Rule::ordering, Rule::flow,   Rule::memory,     Rule::reduction, Rule::coverage};
   return rules;
+}
+
+bool applies(Rule rule, const ir::Program& program) {
+  switch (rule) {
+    case Rule::reduction:
+      return !program.postconditions.empty();
+    case Rule::boundary:
+      return std::any_of(program.boundaries.begin(), program.boundaries.end(),
+                         [](const ir::Boundary& boundary) { return boundary.closed; });
+    case Rule::isolation:
+      return program.sections.size() > 1;
+    default:
+      return true;
+  }
+}
+
+std::string_view absence(Rule rule) {
+  switch (rule) {
+    case Rule::reduction:
+      return "no postcondition is declared";
+    case Rule::boundary:
+      return "no boundary is closed";
+    case Rule::isolation:
+      return "there is one section";
+    default:
+      return "";
+  }
 }
 
 }  // namespace spatialcert::proofs

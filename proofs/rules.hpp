@@ -27,13 +27,21 @@ enum class Rule : std::uint8_t {
   flow,
   memory,
   reduction,
-  coverage
+  coverage,
+  boundary,
+  isolation
 };
 [[nodiscard]] std::string_view to_string(Rule rule);
 [[nodiscard]] std::optional<Rule> parse_rule(std::string_view name);
 /// Grows when a witness of the rule gets another meaning, so that older ones are not misread.
 [[nodiscard]] std::uint32_t rule_version(Rule rule);
 [[nodiscard]] const std::vector<Rule>& all_rules();  ///< in order of evaluation and of reports
+inline constexpr std::size_t kRules = 10;            ///< how many there are
+/// Has the program anything that the rule speaks of? `boundary` speaks of closed boundaries,
+/// `isolation` of several sections, `reduction` of postconditions.
+[[nodiscard]] bool applies(Rule rule, const ir::Program& program);
+/// Why it does not.
+[[nodiscard]] std::string_view absence(Rule rule);
 
 // ---- search (untrusted) -------------------------------------------------------------------------
 
@@ -73,7 +81,10 @@ struct Rejected {
     wrong_producer,      ///< flow
     wrong_result,        ///< reduction
     opaque_value,        ///< reduction: a value that is no linear combination
-    uncovered            ///< coverage
+    uncovered,           ///< coverage
+    wrong_order,         ///< ordering: against the order of the sections
+    slip_through,        ///< boundary: an engine program is not held up, or holds up nobody
+    interference         ///< isolation: sections of one phase share what one of them writes
   };
   Reason reason = Reason::missing_obligation;
   std::string where;

@@ -1,5 +1,7 @@
 #include "proofs/subject.hpp"
 
+#include "ir/sections.hpp"
+
 namespace spatialcert::proofs {
 
 std::variant<Subject, Untranslatable> make_subject(const ir::Program& program,
@@ -23,26 +25,40 @@ std::variant<Subject, Untranslatable> make_subject(const ir::Program& program,
 
 namespace {
 
-bool dies_with_its_section(const ir::Program& program, const ir::Region& region) {
-  if (program.execution != ir::Execution::persistent || region.kind != ir::RegionKind::bytes)
-    return false;
-  // A view holds what its base holds.
+/// A view holds what its base holds. Nothing for tensors and FIFOs: what is in them stays.
+const ir::Buffer* holder(const ir::Program& program, const ir::Region& region) {
+  if (region.kind != ir::RegionKind::bytes) return nullptr;
   std::uint32_t buffer = region.object;
   while (program.buffers[buffer].view) buffer = program.buffers[buffer].view->base.value();
-  return program.buffers[buffer].lifetime == ir::Lifetime::section;
+  return &program.buffers[buffer];
+}
+
+bool whole_program(const ir::Buffer& buffer) {
+  return buffer.lifetime == ir::Lifetime::resident &&
+         !(buffer.resident_from.valid() && buffer.resident_to.valid());
+}
+
+bool is_resident_in(const ir::Buffer& buffer, ir::SectionId section) {
+  return buffer.resident_from <= section && section <= buffer.resident_to;
 }
 
 }  // namespace
 
 bool outlives(const ir::Program& program, const ir::Unrolled& stretch, const ir::Region& region,
               ir::TransitionId writer, ir::TransitionId reader) {
-  return !dies_with_its_section(program, region) ||
-         stretch.iteration(writer) == stretch.iteration(reader);
+  const ir::Buffer* const buffer = holder(program, region);
+  if (buffer == nullptr || whole_program(*buffer)) return true;
+  if (stretch.iteration(writer) != stretch.iteration(reader)) return false;
+  const ir::SectionId from = ir::section_of_run(program, stretch, writer);
+  const ir::SectionId to = ir::section_of_run(program, stretch, reader);
+  if (buffer->lifetime == ir::Lifetime::section) return from == to;
+  return is_resident_in(*buffer, from) && is_resident_in(*buffer, to);
 }
 
 bool outlives_start(const ir::Program& program, const ir::Unrolled& stretch,
                     const ir::Region& region, ir::TransitionId reader) {
-  return !dies_with_its_section(program, region) || stretch.iteration(reader) == 0;
+  const ir::Buffer* const buffer = holder(program, region);
+  return buffer == nullptr || whole_program(*buffer) || stretch.iteration(reader) == 0;
 }
 
 std::optional<std::vector<std::uint32_t>> linear_extension(const Subject& subject) {

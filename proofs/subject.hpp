@@ -53,8 +53,9 @@ struct Untranslatable {
     const ir::Program& program, const std::vector<ir::Place>& justified);
 
 /// Is what `reader` finds through `region`, left by `writer` (of the same stretch), still there? A
-/// buffer with the lifetime of its section is undefined when the section starts again, so in a
-/// persistent program it carries nothing from one iteration into the next (DESIGN 13.4).
+/// buffer with the lifetime of its section is undefined when a section starts, so it carries
+/// nothing from one section, or iteration, into another; one that is resident in some sections
+/// carries between these, within one iteration (DESIGN 13.4).
 [[nodiscard]] bool outlives(const ir::Program& program, const ir::Unrolled& stretch,
                             const ir::Region& region, ir::TransitionId writer,
                             ir::TransitionId reader);

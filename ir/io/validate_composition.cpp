@@ -109,6 +109,21 @@ std::uint64_t Validation::span_rank(std::size_t program, const Span& span) const
   return 2 * std::uint64_t{boundary.after.value()} + 1;
 }
 
+// A section runs its own stages; a rendezvous moves no data.
+void Validation::check_runs(std::size_t number, const Span& span) const {
+  const auto& ops = program_.programs[number].ops;
+  for (std::uint32_t i = span.begin; i < span.end; ++i) {
+    if (ops[i].code != OpCode::run) continue;
+    const Stage& stage = program_.stages[ops[i].object];
+    if (span.section.valid() && stage.section == span.section) continue;
+    refuse(op_path(number, i) + ".run",
+           span.section.valid() ? fmt::format("a stage of {}", span_name(span))
+                                : fmt::format("no run in {}", span_name(span)),
+           fmt::format("\"{}\" of section \"{}\"", stage.name,
+                       program_.sections[stage.section.value()].name));
+  }
+}
+
 void Validation::check_spans(std::size_t number) const {
   const EngineProgram& program = program_.programs[number];
   const auto& ops = program.ops;
@@ -139,6 +154,7 @@ void Validation::check_spans(std::size_t number) const {
     previous = &span;
   }
   if (at != ops.size()) refuse(op_path(number, at), kOnce, "an op in none");
+  for (const Span& span : program.spans) check_runs(number, span);
 }
 
 }  // namespace spatialcert::ir::io

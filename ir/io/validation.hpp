@@ -58,6 +58,7 @@ class Validation {
   void check_carried() const;
   void check_postconditions();
   void check_spans(std::size_t program) const;
+  void check_runs(std::size_t program, const Span& span) const;
   [[nodiscard]] std::uint64_t span_rank(std::size_t program, const Span& span) const;
   [[nodiscard]] std::string span_name(const Span& span) const;
 

@@ -19,9 +19,11 @@
 
 #include "ir/digest.hpp"
 #include "ir/net.hpp"
+#include "proofs/boundary/rule.hpp"
 #include "proofs/bounds/rule.hpp"
 #include "proofs/coverage/rule.hpp"
 #include "proofs/flow/rule.hpp"
+#include "proofs/isolation/rule.hpp"
 #include "proofs/liveness/rule.hpp"
 #include "proofs/memory/rule.hpp"
 #include "proofs/ordering/rule.hpp"
@@ -47,7 +49,7 @@ struct Certificate {
   /// Places of one iteration that known order justifies, in order of justification. Those that
   /// counting justifies are recomputed and never stored.
   std::vector<ir::Place> justified;
-  // One per rule that was proved, in the order of all_rules().
+  // One per rule that was proved, in the order of their numbers.
   std::optional<liveness::Witness> liveness;
   std::optional<bounds::Witness> bounds;
   std::optional<quiescence::Witness> quiescence;
@@ -56,6 +58,8 @@ struct Certificate {
   std::optional<memory::Witness> memory;
   std::optional<reduction::Witness> reduction;
   std::optional<coverage::Witness> coverage;
+  std::optional<boundary::Witness> boundary;
+  std::optional<isolation::Witness> isolation;
 };
 
 /// The canonical bytes. The paths of `ordering` must follow one another from 0 to the last place.

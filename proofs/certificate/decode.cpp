@@ -72,10 +72,19 @@ void read(Reader& in, coverage::Witness& witness) {
   witness.loops = in.natural();
 }
 
+void read(Reader& in, boundary::Witness& witness) {
+  witness.centre.resize(in.count(1));
+  std::uint32_t before = 0;
+  for (std::uint32_t& centre : witness.centre) {
+    centre = before = in.step(before, Reason::malformed_witness);
+  }
+}
+
 void read(Reader& /*in*/, bounds::Witness& /*witness*/) {}
 void read(Reader& /*in*/, quiescence::Witness& /*witness*/) {}
 void read(Reader& /*in*/, flow::Witness& /*witness*/) {}
 void read(Reader& /*in*/, reduction::Witness& /*witness*/) {}
+void read(Reader& /*in*/, isolation::Witness& /*witness*/) {}
 
 void read(Reader& in, std::vector<ir::Place>& places) {
   places.resize(in.count(4));
@@ -147,6 +156,10 @@ void read_obligation(Reader& in, std::optional<Rule>& before, Certificate& to,
       return read_witness(in, rule, bytes, problem, to.reduction);
     case Rule::coverage:
       return read_witness(in, rule, bytes, problem, to.coverage);
+    case Rule::boundary:
+      return read_witness(in, rule, bytes, problem, to.boundary);
+    case Rule::isolation:
+      return read_witness(in, rule, bytes, problem, to.isolation);
   }
 }
 

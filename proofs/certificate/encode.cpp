@@ -90,11 +90,21 @@ void write(const coverage::Witness& witness, Writer& out) {
   }
 }
 
+void write(const boundary::Witness& witness, Writer& out) {
+  out.natural(witness.centre.size());
+  std::uint32_t before = 0;
+  for (const std::uint32_t centre : witness.centre) {
+    out.step(before, centre);
+    before = centre;
+  }
+}
+
 // All facts are recomputed.
 void write(const bounds::Witness& /*witness*/, Writer& /*out*/) {}
 void write(const quiescence::Witness& /*witness*/, Writer& /*out*/) {}
 void write(const flow::Witness& /*witness*/, Writer& /*out*/) {}
 void write(const reduction::Witness& /*witness*/, Writer& /*out*/) {}
+void write(const isolation::Witness& /*witness*/, Writer& /*out*/) {}
 
 /// Column by column, which compresses better than place by place.
 void write(const std::vector<ir::Place>& places, Writer& out) {
@@ -160,6 +170,8 @@ std::string payload_of(const Certificate& certificate) {
   obligations.add(Rule::memory, certificate.memory);
   obligations.add(Rule::reduction, certificate.reduction);
   obligations.add(Rule::coverage, certificate.coverage);
+  obligations.add(Rule::boundary, certificate.boundary);
+  obligations.add(Rule::isolation, certificate.isolation);
   obligations.finish(out);
   return out.take();
 }

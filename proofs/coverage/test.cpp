@@ -51,7 +51,7 @@ void leaves_uncovered(const Draft& draft, const std::string& what) {
 }
 
 TEST_CASE("coverage: what needs a rule that does not exist is named") {
-  Draft empty("empty"), owned("owned"), fifo("view of a fifo"), far("far"), closed("closed");
+  Draft empty("empty"), owned("owned"), fifo("view of a fifo"), far("far");
   leaves_uncovered(empty, "no ops");
   owned.tensor("x", "external", 4, "f32", R"("owner": 1)").engine("load", {"run load x"});
   leaves_uncovered(owned, "shard");
@@ -62,23 +62,6 @@ TEST_CASE("coverage: what needs a rule that does not exist is named") {
   far.engine("load", {"repeat 8", "reserve q", "run load > q", "push q", "end"});
   far.engine("store", {"repeat 8", "front q", "pop q", "end"});
   leaves_uncovered(far, "limit");
-  closed.semaphore("s")
-      .member("boundaries", R"([{"after": "all", "closed": true}])")
-      .engine("load", {"post s", "wait s"});
-  leaves_uncovered(closed, "boundary");
-  Draft linked("linked");
-  linked.semaphore("s")
-      .member("links", R"([{"semaphore": "s"}])")
-      .engine("load", {"post s", "wait s"});
-  leaves_uncovered(linked, "declared links");
-  Draft two("two sections");
-  two.semaphore("s")
-      .stage("load", "copy", R"("section": "first")")
-      .engine("load", {"post s", "wait s"});
-  two.member("sections",
-             R"([{"name": "first", "ops": [{"site": [0, 0, 0], "engine": "load", "range": [0, 1]}]},
-                             {"name": "second", "ops": [{"site": [0, 0, 0], "engine": "load", "range": [1, 2]}]}])");
-  leaves_uncovered(two, "isolation");
 }
 
 TEST_CASE("coverage: every tensor may need a rule, a view of a buffer does not") {

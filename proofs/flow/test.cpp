@@ -183,7 +183,17 @@ TEST_CASE("flow: what another section wrote needs no declared producer") {
            R"([{"name": "first", "ops": [{"site": [0, 0, 0], "engine": "load", "range": [0, 1]}]},
                {"name": "second", "ops": [{"site": [0, 0, 0], "engine": "load", "range": [1, 2]}]}])");
   Fixture f(d);
+  // What a section leaves in its own buffer is gone when the next one starts.
+  CHECK(checked(f) == rejected(Reason::undefined_read));
+  f.program.buffers[0].lifetime = ir::Lifetime::resident;
   CHECK(checked(f) == "accepted");
+  f.program.buffers[0].resident_from = f.program.buffers[0].resident_to = ir::SectionId(1U);
+  CHECK(checked(f) == rejected(Reason::undefined_read));
+  f.program.buffers[0].resident_from = ir::SectionId(0U);
+  CHECK(checked(f) == "accepted");
+  f.program.buffers[0].resident_to = ir::SectionId(0U);
+  CHECK(checked(f) == rejected(Reason::undefined_read));
+  f.program.buffers[0].lifetime = ir::Lifetime::section;
   for (ir::Stage& stage : f.program.stages) stage.section = ir::SectionId(0U);
   CHECK(checked(f) == rejected(Reason::wrong_producer));
 }

@@ -4,20 +4,10 @@
 #include <set>
 #include <tuple>
 
+#include "ir/sections.hpp"
+
 namespace spatialcert::proofs::memory {
 namespace {
-
-/// Phase of every section: sections are in order; a closed boundary after one begins a new phase.
-std::vector<std::uint32_t> phases(const ir::Program& program) {
-  std::vector<char> closed(program.sections.size(), 0);
-  for (const ir::Boundary& b : program.boundaries) {
-    if (b.closed) closed[b.after.value()] = 1;
-  }
-  std::vector<std::uint32_t> phase(program.sections.size(), 0);
-  for (std::size_t s = 1; s < phase.size(); ++s)
-    phase[s] = phase[s - 1] + (closed[s - 1] != 0 ? 1 : 0);
-  return phase;
-}
 
 void touch(const ir::Program& program, const ir::Op& op, std::uint32_t phase,
            std::vector<std::set<std::uint32_t>>& touched) {
@@ -63,27 +53,26 @@ std::vector<std::set<std::uint32_t>> touched_phases(const ir::Program& program,
 }  // namespace
 
 std::vector<Occupancy> occupancies(const ir::Program& program) {
-  const auto phase = phases(program);
-  const std::uint32_t phase_count = phase.empty() ? 1 : phase.back() + 1;
-  const auto touched = touched_phases(program, phase);
+  const ir::Phases phases = ir::phases_of(program);
+  const auto touched = touched_phases(program, phases.of);
   std::map<std::tuple<ir::Site, std::uint32_t, std::uint32_t>, std::vector<ir::BufferId>> by_place;
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     const ir::Buffer& buffer = program.buffers[b];
     const bool unplaced =
         buffer.kind == ir::BufferKind::fifo && buffer.depth == ir::Depth::guaranteed;
     if (buffer.view || unplaced) continue;
-    const auto add = [&](std::uint32_t p) {
-      by_place[{buffer.site, buffer.space.value(), p}].emplace_back(b);
-    };
+    // Where an op touches it, it is there, whatever its lifetime says.
+    std::set<std::uint32_t> alive = touched[b];
     const bool resident = buffer.lifetime == ir::Lifetime::resident;
-    if (!resident && !touched[b].empty()) {
-      for (const std::uint32_t p : touched[b]) add(p);
-      continue;
+    if (resident && buffer.resident_from.valid() && buffer.resident_to.valid()) {
+      const std::uint32_t last = buffer.resident_to.value();
+      for (std::uint32_t s = buffer.resident_from.value(); s <= last; ++s)
+        alive.insert(phases.of[s]);
+    } else if (resident || alive.empty()) {
+      for (std::uint32_t p = 0; p < phases.count; ++p) alive.insert(p);
     }
-    const bool bounded = resident && buffer.resident_from.valid() && buffer.resident_to.valid();
-    const std::uint32_t first = bounded ? phase[buffer.resident_from.value()] : 0;
-    const std::uint32_t last = bounded ? phase[buffer.resident_to.value()] : phase_count - 1;
-    for (std::uint32_t p = first; p <= last; ++p) add(p);
+    for (const std::uint32_t p : alive)
+      by_place[{buffer.site, buffer.space.value(), p}].emplace_back(b);
   }
   std::vector<Occupancy> out;
   for (auto& [place, buffers] : by_place) {

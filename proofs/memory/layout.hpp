@@ -18,7 +18,8 @@ struct Occupancy {
 };
 
 /// All occupancies, by site, space and phase. A resident buffer lives from its first to its last
-/// section; another one in the phases of the sections that touch it, in all phases if none does.
+/// section; every buffer in the phases of the sections that touch it, and in all phases if it is
+/// neither touched nor bounded.
 [[nodiscard]] std::vector<Occupancy> occupancies(const ir::Program& program);
 
 }  // namespace spatialcert::proofs::memory

@@ -14,6 +14,11 @@ Check check(const Subject& subject, const Witness& witness) {
       witness.begin.back() != witness.places.size()) {
     return Rejected{Rejected::Reason::wrong_size, "one path per pair"};
   }
+  if (const auto wrong = against_sections(subject, *position)) {
+    const ir::TransitionId t = subject.accesses.accesses[wrong->later].transition;
+    return Rejected{Rejected::Reason::wrong_order,
+                    transition_text(*subject.program, subject.stretch, t)};
+  }
   const auto& program = subject.stretch.program;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const ir::TransitionId first = subject.accesses.accesses[pairs[i].earlier].transition;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/require.hpp"
+#include "ir/sections.hpp"
 
 namespace spatialcert::proofs::ordering {
 namespace {
@@ -86,6 +87,33 @@ class PairCollector final : public NeighbourVisitor {
   std::vector<Pair> pairs_;
 };
 
+/// If neighbours come in the order of their sections, all conflicting accesses do.
+class SectionOrder final : public NeighbourVisitor {
+ public:
+  explicit SectionOrder(const Subject& subject) : subject_(subject) {}
+
+  void on_read(std::uint32_t read, std::uint32_t segment, std::uint32_t writer) override {
+    if (writer != kNoAccess) compare(writer, read, segment);
+  }
+  void on_write(std::uint32_t earlier, std::uint32_t later, std::uint32_t segment) override {
+    compare(earlier, later, segment);
+  }
+
+  std::optional<Pair> found;
+
+ private:
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> rank(std::uint32_t access) const {
+    const ir::TransitionId t = subject_.accesses.accesses[access].transition;
+    const ir::SectionId section = ir::section_of_run(*subject_.program, subject_.stretch, t);
+    return {subject_.stretch.iteration(t),
+            subject_.program->sections[section.value()].source_index};
+  }
+  void compare(std::uint32_t earlier, std::uint32_t later, std::uint32_t segment) {
+    if (!found && rank(later) < rank(earlier)) found = Pair{earlier, later, segment};
+  }
+  const Subject& subject_;
+};
+
 }  // namespace
 
 void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& position,
@@ -121,6 +149,14 @@ std::vector<Pair> conflicting_pairs(const Subject& subject,
   PairCollector collector(subject);
   visit_neighbours(subject, position, collector);
   return collector.take();
+}
+
+std::optional<Pair> against_sections(const Subject& subject,
+                                     const std::vector<std::uint32_t>& position) {
+  if (subject.program->sections.size() <= 1) return std::nullopt;
+  SectionOrder order(subject);
+  visit_neighbours(subject, position, order);
+  return order.found;
 }
 
 }  // namespace spatialcert::proofs::ordering

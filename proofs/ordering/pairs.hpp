@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "proofs/subject.hpp"
@@ -42,5 +43,11 @@ struct Pair {
 /// transitions.
 [[nodiscard]] std::vector<Pair> conflicting_pairs(const Subject& subject,
                                                   const std::vector<std::uint32_t>& position);
+
+/// The first two conflicting accesses, of whatever engine programs, that come in the order given
+/// but belong to sections of the other order: iteration by iteration, that of the source (DESIGN
+/// 13.5). A program of one section has no such order.
+[[nodiscard]] std::optional<Pair> against_sections(const Subject& subject,
+                                                   const std::vector<std::uint32_t>& position);
 
 }  // namespace spatialcert::proofs::ordering

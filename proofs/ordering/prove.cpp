@@ -71,8 +71,22 @@ class Prover {
     if (auto reason = refute_reversals(subject_, position_, session_, ordered))
       return Unknown{std::move(*reason)};
     shown_ = true;
-    if (open.empty()) return Proved<Witness>{witness(paths)};
-    return refute(open);
+    if (!open.empty()) return refute(open);
+    if (const auto wrong = against_sections(subject_, position_)) return refute_order(*wrong);
+    return Proved<Witness>{witness(paths)};
+  }
+
+  /// Every schedule performs the pair in this order: one is enough.
+  [[nodiscard]] Search<Witness> refute_order(const Pair& pair) const {
+    Counterexample c = conflict_of(pair);
+    c.kind = Kind::wrong_order;
+    c.schedules.push_back(schedule_of(
+        subject_, position_,
+        causal_past(subject_, {c.accesses[0].transition.value(), c.accesses[1].transition.value()},
+                    true)));
+    if (std::holds_alternative<Reproduced>(replay(*subject_.program, c)))
+      return Refuted{std::move(c)};
+    return Unknown{"two accesses against the order of their sections did not replay"};
   }
 
   static Witness witness(const Paths& paths) {
@@ -129,11 +143,16 @@ class Prover {
 
   /// A race of pair `i`, without schedules.
   [[nodiscard]] Counterexample race_between(std::uint32_t i) const {
-    Counterexample c;
+    Counterexample c = conflict_of(pairs_[i]);
     c.kind = Kind::race;
+    return c;
+  }
+
+  [[nodiscard]] Counterexample conflict_of(const Pair& pair) const {
+    Counterexample c;
     c.iterations = subject_.stretch.iterations;
-    const auto& earlier = subject_.accesses.accesses[pairs_[i].earlier];
-    const auto& later = subject_.accesses.accesses[pairs_[i].later];
+    const auto& earlier = subject_.accesses.accesses[pair.earlier];
+    const auto& later = subject_.accesses.accesses[pair.later];
     c.accesses = {{earlier.transition, earlier.access}, {later.transition, later.access}};
     c.range = LocationRange{subject_.accesses.storages[earlier.storage],
                             std::max(earlier.low, later.low), std::min(earlier.high, later.high)};

@@ -1,5 +1,5 @@
 // ordering: conflicting accesses of different engine programs are ordered, the same way in every
-// schedule.
+// schedule, and those of different sections in the order of the source.
 //
 // Premises: for every neighbouring pair of accesses to a location (proofs/ordering/pairs.hpp) there
 // is a path in the net from the earlier to the later one. Paths use program order and justified
@@ -9,7 +9,9 @@
 // Why: a justified place is an order of every schedule, so is a path; neighbouring pairs suffice
 // because order is transitive along one linear extension. Pages of one FIFO never conflict between
 // different page numbers: a page is written inside the producer's window and read inside the
-// consumer's.
+// consumer's. Along the same linear extension, the accesses to a location must not go back in the
+// source: so what a read of another section sees is the last write before it in the source,
+// however the sections were reordered.
 //
 // Z3 is asked for a reachable state in which the later access was performed and the earlier was
 // not.

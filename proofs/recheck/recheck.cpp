@@ -39,6 +39,10 @@ std::optional<Check> check_rule(Rule rule, const Subject& s, const Certificate& 
       return checked(s, c.reduction, &reduction::check);
     case Rule::coverage:
       return checked(s, c.coverage, &coverage::check);
+    case Rule::boundary:
+      return checked(s, c.boundary, &boundary::check);
+    case Rule::isolation:
+      return checked(s, c.isolation, &isolation::check);
   }
   return std::nullopt;
 }
@@ -52,7 +56,7 @@ RuleOutcome judge(Rule rule, const Subject& subject, const Certificate& certific
     return out;
   };
   if (!out.applicable && required)
-    return deny(Denial::not_applicable, "it is required, but no postcondition is declared");
+    return deny(Denial::not_applicable, fmt::format("it is required, but {}", absence(rule)));
   const auto answer = check_rule(rule, subject, certificate);
   if (!out.applicable) {
     return answer ? deny(Denial::not_applicable, "it has a witness, but does not apply") : out;
@@ -84,10 +88,6 @@ std::string_view to_string(Denial denial) {
   const auto index = static_cast<std::size_t>(denial);
   SPATIALCERT_REQUIRE(index < kNames.size(), "enumerator out of range");
   return kNames[index];
-}
-
-bool applies(Rule rule, const ir::Program& program) {
-  return rule != Rule::reduction || !program.postconditions.empty();
 }
 
 Outcome recheck(const ir::Program& program, const Certificate& certificate,

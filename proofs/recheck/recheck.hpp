@@ -47,10 +47,6 @@ struct Outcome {
       rules;  ///< in the order of all_rules(); empty if it did not come to them
 };
 
-/// Does `rule` apply to the program? `reduction` applies if a postcondition is declared, all others
-/// always.
-[[nodiscard]] bool applies(Rule rule, const ir::Program& program);
-
 /// `program` is validated. `required`: rules that must apply and be shown, whatever the program
 /// says; all applicable ones are required anyway. Linear in the unrolled program.
 [[nodiscard]] Outcome recheck(const ir::Program& program, const Certificate& certificate,

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ir/require.hpp"
+#include "tests/oracle/composition.hpp"
 #include "tests/oracle/sources.hpp"
 #include "tests/oracle/values.hpp"
 
@@ -50,7 +51,8 @@ class Examination {
       : program_(program),
         persistent_(program.execution == ir::Execution::persistent),
         unrolled_(unrolled_program(program, persistent_ ? wraps : 1)),
-        model_(program, unrolled_) {
+        model_(program, unrolled_),
+        composition_(program, unrolled_) {
     for (ir::TokenGame& game : games_to_explore(program, unrolled_))
       games_.push_back(std::move(game));
     for (const ir::TokenGame& game : games_) explored_.emplace_back(game, state_limit);
@@ -70,6 +72,8 @@ class Examination {
     for (const Exploration& e : explored_) undefined_reads(e);
     layout();
     sources();
+    slips();
+    found_.interference = composition_.interference(model_);
     if (determinate() && !persistent_) results();
     return found_;
   }
@@ -163,14 +167,43 @@ class Examination {
         for (std::size_t j = i + 1; j < of_location.size(); ++j) {
           const Use& a = of_location[i];
           const Use& b = of_location[j];
-          if (unrolled_.program[a.transition] == unrolled_.program[b.transition]) continue;
           if (!a.write && !b.write) continue;
+          against_sections(a.transition, a.access, b.transition, b.access);
+          against_sections(b.transition, b.access, a.transition, a.access);
+          if (unrolled_.program[a.transition] == unrolled_.program[b.transition]) continue;
           const auto [at, fresh] = known.emplace(std::pair(a.transition, b.transition), false);
           if (fresh) at->second = either_order(a.transition, b.transition);
           if (!at->second) continue;
           const auto x = instance(unrolled_, a.transition, a.access);
           const auto y = instance(unrolled_, b.transition, b.access);
           found_.races.insert({std::min(x, y), std::max(x, y)});
+        }
+      }
+    }
+  }
+
+  /// Two conflicting accesses, the second of which has to come first.
+  void against_sections(std::uint32_t a, std::uint32_t x, std::uint32_t b, std::uint32_t y) {
+    if (a == b || program_.sections.size() < 2 || !composition_.precedes(b, a)) return;
+    const bool possible =
+        unrolled_.program[a] == unrolled_.program[b]
+            ? a < b
+            : std::any_of(explored_.begin(), explored_.end(),
+                          [&](const Exploration& e) { return e.separates(a, b); });
+    if (possible && performed(a) && performed(b))
+      found_.wrong_orders.insert({instance(unrolled_, a, x), instance(unrolled_, b, y)});
+  }
+
+  void slips() {
+    for (std::uint32_t i = 0; i < program_.boundaries.size(); ++i) {
+      for (std::uint32_t a = 0; a < unrolled_.transitions(); ++a) {
+        for (std::uint32_t b = 0; b < unrolled_.transitions(); ++b) {
+          if (unrolled_.program[a] == unrolled_.program[b] || found_.slips.contains(i)) continue;
+          if (!composition_.section(a) || !composition_.section(b)) continue;
+          if (!composition_.separates(i, a, b)) continue;
+          for (const Exploration& e : explored_) {
+            if (e.separates(b, a)) found_.slips.insert(i);
+          }
         }
       }
     }
@@ -238,6 +271,9 @@ class Examination {
         const ir::Buffer& b = buffers[j];
         if (b.depth == ir::Depth::guaranteed) continue;
         if (a.view || b.view || a.site != b.site || a.space != b.space) continue;
+        if (!composition_.live_together(static_cast<std::uint32_t>(i),
+                                        static_cast<std::uint32_t>(j)))
+          continue;
         found_.layout |= a.address < b.address + b.bytes() && b.address < a.address + a.bytes();
       }
     }
@@ -271,6 +307,7 @@ class Examination {
   bool persistent_;
   ir::Unrolled unrolled_;
   MemoryModel model_;
+  Composition composition_;
   std::vector<ir::TokenGame> games_;
   std::vector<Exploration> explored_;
   Findings found_;
@@ -318,6 +355,10 @@ std::string Findings::text() const {
   for (const Race& race : races) out += ", race " + name(race.first) + "/" + name(race.second);
   for (const auto& read : undefined_reads) out += ", undefined " + name(read);
   for (const auto& read : wrong_producers) out += ", wrong producer " + name(read);
+  for (const Race& pair : wrong_orders)
+    out += ", against the sections " + name(pair.first) + "/" + name(pair.second);
+  for (const auto boundary : slips) out += fmt::format(", slips through boundary {}", boundary);
+  add(interference, "interference");
   add(unknown_result, "unknown result");
   for (const auto result : wrong_results) out += fmt::format(", wrong result {}", result);
   return out;

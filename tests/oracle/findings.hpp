@@ -47,12 +47,18 @@ struct Findings {
   /// Postconditions that do not hold at the end of one schedule; empty unless that schedule decides
   /// all.
   std::set<std::uint32_t> wrong_results;
+  /// Conflicting accesses, the first of which some schedule performs before the second, against the
+  /// order of their sections. (first, second), not sorted.
+  std::set<Race> wrong_orders;
+  std::set<std::uint32_t> slips;  ///< closed boundaries that some schedule slips through
+  bool interference = false;      ///< sections of one phase share what one of them changes
   bool unknown_result =
       false;  ///< an output is no sum of initial contents: neither right nor wrong
 
   [[nodiscard]] bool fails() const {
     return stuck || unbalanced || overflow || misuse || leftover || layout || !races.empty() ||
-           !undefined_reads.empty() || !wrong_producers.empty() || !wrong_results.empty();
+           !undefined_reads.empty() || !wrong_producers.empty() || !wrong_results.empty() ||
+           !wrong_orders.empty() || !slips.empty() || interference;
   }
   [[nodiscard]] std::string text() const;
 };

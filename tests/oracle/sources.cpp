@@ -3,6 +3,8 @@
 #include <map>
 #include <optional>
 
+#include "tests/oracle/composition.hpp"
+
 namespace spatialcert::tests {
 namespace {
 
@@ -12,6 +14,7 @@ class Recorder {
       : program_(program),
         unrolled_(unrolled),
         model_(model),
+        composition_(program, unrolled),
         persistent_(program.execution == ir::Execution::persistent) {}
 
   /// A run reads everything before it writes.
@@ -23,9 +26,9 @@ class Recorder {
         const AccessInstance at = instance(unrolled_, t, touch.access);
         for (const std::uint32_t location : touch.content) {
           if (writes) {
-            last_[location] = {stage, at.wrap};
+            last_[location] = {stage, t};
           } else {
-            read(location, stage, at);
+            read(location, stage, t, at);
           }
         }
       }
@@ -37,19 +40,32 @@ class Recorder {
  private:
   struct Writer {
     std::uint32_t stage = 0;
-    std::uint32_t wrap = 0;
+    std::uint32_t transition = 0;
   };
 
-  void read(std::uint32_t location, std::uint32_t stage, const AccessInstance& at) {
+  void read(std::uint32_t location, std::uint32_t stage, std::uint32_t t,
+            const AccessInstance& at) {
     const ir::Region& region = program_.accesses[at.access].region;
     if (region.kind == ir::RegionKind::tensor) return;
     const auto found = last_.find(location);
     const auto writer = found == last_.end() ? std::nullopt : std::optional(found->second);
-    if (!declared(region.object, stage, writer, at.wrap)) out.wrong_producers.insert(at);
-    if (!persistent_ || region.kind == ir::RegionKind::page) return;
-    if (program_.buffers[region.object].lifetime == ir::Lifetime::resident) return;
-    const bool initial = !writer && model_.init(location) != ir::Init::undefined;
-    if (writer ? writer->wrap != at.wrap : initial && at.wrap > 0) out.outlived.insert(at);
+    const bool elsewhere =
+        writer && composition_.section(writer->transition) != composition_.section(t);
+    if (!elsewhere && !declared(region.object, stage, writer, at.wrap))
+      out.wrong_producers.insert(at);
+    if (region.kind == ir::RegionKind::page) return;
+    if (writer) {
+      if (!composition_.lasts(region.object, writer->transition, t)) out.outlived.insert(at);
+    } else if (model_.init(location) != ir::Init::undefined && at.wrap > 0 &&
+               !lasts_for_ever(region.object)) {
+      out.outlived.insert(at);
+    }
+  }
+
+  [[nodiscard]] bool lasts_for_ever(std::uint32_t buffer) const {
+    while (program_.buffers[buffer].view) buffer = program_.buffers[buffer].view->base.value();
+    const ir::Buffer& b = program_.buffers[buffer];
+    return b.lifetime == ir::Lifetime::resident && !b.resident_from.valid();
   }
 
   /// In the first wrap of a persistent program initial contents stand for what a wrap before it
@@ -68,6 +84,7 @@ class Recorder {
   const ir::Program& program_;
   const ir::Unrolled& unrolled_;
   const MemoryModel& model_;
+  Composition composition_;
   bool persistent_;
   std::map<std::uint32_t, Writer> last_;  // by location
 };

@@ -109,7 +109,8 @@ TEST_CASE("occupancy: a resident buffer lives from its first to its last section
         ir::Buffer& c = program.buffers[4];
         REQUIRE(c.name == "c");
         c.lifetime = ir::Lifetime::resident;
-        std::set<std::uint32_t> all, some;
+        // All ops are of section 0, and one of them uses c.
+        std::set<std::uint32_t> all, some{phase_of(0, closed)};
         for (std::uint32_t s = 0; s < kSections; ++s) {
           all.insert(phase_of(s, closed));
           if (from <= s && s <= to) some.insert(phase_of(s, closed));

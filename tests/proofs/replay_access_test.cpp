@@ -56,7 +56,7 @@ TEST_CASE("replay: a race whose accesses do not race") {
   c = good;  // of one program
   c.accesses[0] = {f.at(1, 0), 2};
   c.accesses[1] = {f.at(1, 2), 4};
-  says(f, c, "do not conflict");
+  says(f, c, "one engine program performs both");
   c.accesses[0] = {f.at(0, 0), 0};  // two reads
   c.accesses[1] = {f.at(1, 2), 5};
   says(f, c, "do not conflict");

@@ -88,6 +88,11 @@ bool confirmed(const ir::Program& program, const proofs::Counterexample& c, cons
     case Kind::wrong_result:
       return f.wrong_results.contains(c.index);
     case Kind::wrong_order:
+      return f.wrong_orders.contains({instance_of(program, c, 0), instance_of(program, c, 1)});
+    case Kind::slip_through:
+      return f.slips.contains(c.index);
+    case Kind::interference:
+      return f.interference;
     case Kind::uncovered:
       return false;
   }
@@ -105,7 +110,11 @@ bool contradicts(Rule rule, const Findings& f) {
     case Rule::quiescence:
       return f.leftover || f.unbalanced;
     case Rule::ordering:
-      return !f.layout && !f.races.empty();
+      return !f.layout && (!f.races.empty() || !f.wrong_orders.empty());
+    case Rule::boundary:
+      return !f.slips.empty();
+    case Rule::isolation:
+      return f.interference;
     case Rule::flow:
       return !f.layout && (!f.undefined_reads.empty() || !f.wrong_producers.empty());
     case Rule::memory:

@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "proofs/boundary/rule.hpp"
+#include "proofs/issues.hpp"
+#include "proofs/reversal.hpp"
+#include "proofs/schedules.hpp"
+
+namespace spatialcert::proofs::boundary {
+namespace {
+
+/// Ops of a boundary that are tried as its centre, those with the most places into them first.
+constexpr std::size_t kCandidates = 8;
+/// Engine programs whose first op after a boundary is examined for what it does not wait for.
+constexpr std::size_t kExamined = 64;
+
+class Prover {
+ public:
+  Prover(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session)
+      : subject_(subject),
+        position_(position),
+        session_(session),
+        meetings_(subject),
+        phases_(ir::phases_of(*subject.program)),
+        adjacency_(subject.one.transitions(), subject.net.places, false),
+        places_into_(subject.one.transitions(), 0),
+        pieces_(ir::pieces_of(*subject.program, subject.one)) {
+    for (const ir::Place& place : subject.net.places) ++places_into_[place.to.value()];
+    piece_begin_.assign(subject.program->programs.size() + 1, 0);
+    for (const ir::Piece& piece : pieces_) ++piece_begin_[piece.program.value() + 1];
+    for (std::size_t p = 1; p < piece_begin_.size(); ++p) piece_begin_[p] += piece_begin_[p - 1];
+  }
+
+  Search<Witness> run() {
+    Witness witness;
+    for (std::size_t k = 0; k < meetings_.size(); ++k) {
+      const auto centre = find_centre(k);
+      if (!centre) return refute(k);
+      witness.centre.push_back(*centre);
+    }
+    for (std::size_t k = 0; k < meetings_.size(); ++k) {
+      if (auto reason = ask_about(k, witness.centre[k])) return Unknown{std::move(*reason)};
+    }
+    return Proved<Witness>{std::move(witness)};
+  }
+
+ private:
+  static bool contains(const std::vector<std::uint32_t>& found,
+                       const std::vector<std::uint32_t>& wanted) {
+    return std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
+  }
+
+  [[nodiscard]] std::optional<std::uint32_t> find_centre(std::size_t k) {
+    std::vector<std::uint32_t> candidates;
+    for (const Participant& part : meetings_.participants(k)) {
+      for (std::uint32_t t = part.begin; t < part.end; ++t) candidates.push_back(t);
+    }
+    const std::size_t tried = std::min(kCandidates, candidates.size());
+    std::partial_sort(
+        candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(tried),
+        candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
+          return places_into_[a] != places_into_[b] ? places_into_[a] > places_into_[b] : a < b;
+        });
+    for (std::size_t i = 0; i < tried; ++i) {
+      const std::uint32_t t = candidates[i];
+      const auto gathered = meetings_.gathered(k, t);
+      if (!contains(gathered, meetings_.before(k))) continue;
+      if (!contains(meetings_.released(k, t), meetings_.after(k))) continue;
+      const auto previous = meetings_.previous(k);
+      // The centre before this one, as far as it is known already, must lead here.
+      if (previous && *previous < centres_.size() &&
+          !std::binary_search(gathered.begin(), gathered.end(),
+                              subject_.one.program[centres_[*previous]]))
+        continue;
+      centres_.push_back(t);
+      return t;
+    }
+    return std::nullopt;
+  }
+
+  // ---- the question for Z3
+  // -----------------------------------------------------------------------
+
+  /// Transition of the stretch: `t` of one iteration, in iteration `i`.
+  [[nodiscard]] std::uint32_t in_stretch(std::uint32_t t, std::uint32_t i) const {
+    const std::uint32_t p = subject_.one.program[t];
+    return subject_.stretch.begin[p] + i * subject_.one.length(ir::ProgramId(p)) +
+           (t - subject_.one.begin[p]);
+  }
+
+  /// The last section op of `program` before boundary k; nothing if that is in an iteration before.
+  [[nodiscard]] std::optional<std::uint32_t> last_before(std::size_t k,
+                                                         std::uint32_t program) const {
+    const std::uint32_t seam = seam_of(k);
+    std::optional<std::uint32_t> last;
+    for (std::uint32_t i = piece_begin_[program]; i < piece_begin_[program + 1]; ++i) {
+      if (pieces_[i].section.valid() && pieces_[i].section.value() <= seam)
+        last = pieces_[i].end - 1;
+    }
+    return last;
+  }
+  /// The first after it; nothing if that is in the next iteration.
+  [[nodiscard]] std::optional<std::uint32_t> first_after(std::size_t k,
+                                                         std::uint32_t program) const {
+    const std::uint32_t seam = seam_of(k);
+    for (std::uint32_t i = piece_begin_[program]; i < piece_begin_[program + 1]; ++i) {
+      if (pieces_[i].section.valid() && pieces_[i].section.value() > seam) return pieces_[i].begin;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> first_op(std::uint32_t program) const {
+    for (std::uint32_t i = piece_begin_[program]; i < piece_begin_[program + 1]; ++i) {
+      if (pieces_[i].section.valid()) return pieces_[i].begin;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> last_op(std::uint32_t program) const {
+    for (std::uint32_t i = piece_begin_[program + 1]; i-- > piece_begin_[program];) {
+      if (pieces_[i].section.valid()) return pieces_[i].end - 1;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::uint32_t seam_of(std::size_t k) const {
+    return subject_.program->boundaries[phases_.closed[k].value()].after.value();
+  }
+
+  /// Both ends of boundary k in iteration 1 of a persistent program (that has one before it), in
+  /// the only one of any other.
+  [[nodiscard]] std::optional<std::string> ask_about(std::size_t k, std::uint32_t centre) {
+    const std::uint32_t round = subject_.persistent() ? 1 : 0;
+    const std::uint32_t middle = in_stretch(centre, round);
+    std::vector<OrderedPair> direct, others;
+    const auto add = [&](std::uint32_t first, std::uint32_t last, bool joined) {
+      const auto& program = subject_.stretch.program;
+      if (program[first] == program[last]) return;
+      const auto reach = joined ? ordering::Reach::direct : ordering::Reach::anywhere;
+      (joined ? direct : others).push_back({first, last, reach, false});
+    };
+    const auto into = neighbours(k, centre, true), out_of = neighbours(k, centre, false);
+    for (const std::uint32_t p : meetings_.before(k)) {
+      if (const auto t = op_before(k, p, round))
+        add(*t, middle, std::binary_search(into.begin(), into.end(), p));
+    }
+    for (const std::uint32_t p : meetings_.after(k)) {
+      if (const auto t = op_after(k, p, round))
+        add(middle, *t, std::binary_search(out_of.begin(), out_of.end(), p));
+    }
+    if (auto reason = refute_near(subject_, position_, session_, direct)) return reason;
+    return refute_near(subject_, position_, session_, others);
+  }
+
+  /// Engine programs with a place from their part of boundary k to that of the centre, up to the
+  /// centre; or from there on to theirs.
+  [[nodiscard]] std::vector<std::uint32_t> neighbours(std::size_t k, std::uint32_t centre,
+                                                      bool into) const {
+    std::vector<std::uint32_t> out;
+    for (const Participant& part : meetings_.participants(k)) {
+      if (part.program != subject_.one.program[centre]) continue;
+      const std::uint32_t first = into ? part.begin : centre, last = into ? centre + 1 : part.end;
+      for (std::uint32_t t = first; t < last; ++t) {
+        for (const std::uint32_t i : into ? adjacency_.into(t) : adjacency_.out_of(t)) {
+          const ir::Place& place = subject_.net.places[i];
+          out.push_back(subject_.one.program[(into ? place.from : place.to).value()]);
+        }
+      }
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> op_before(std::size_t k, std::uint32_t p,
+                                                       std::uint32_t round) const {
+    if (const auto t = last_before(k, p)) return in_stretch(*t, round);
+    if (!subject_.persistent()) return std::nullopt;
+    const auto t = last_op(p);
+    return t ? std::optional(in_stretch(*t, round - 1)) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> op_after(std::size_t k, std::uint32_t p,
+                                                      std::uint32_t round) const {
+    if (const auto t = first_after(k, p)) return in_stretch(*t, round);
+    if (!subject_.persistent()) return std::nullopt;
+    const auto t = first_op(p);
+    return t ? std::optional(in_stretch(*t, round + 1)) : std::nullopt;
+  }
+
+  // ---- counterexample
+  // ----------------------------------------------------------------------------
+
+  /// A schedule that performs an op after boundary k and not one before it. Of several, the one
+  /// that performs the fewest ops.
+  Search<Witness> refute(std::size_t k) {
+    const std::uint32_t round = subject_.persistent() ? 1 : 0;
+    std::optional<Counterexample> best;
+    std::size_t fewest = 0;
+    std::size_t examined = 0;
+    for (const std::uint32_t q : meetings_.after(k)) {
+      if (examined++ == kExamined) break;
+      const auto first = op_after(k, q, round);
+      if (!first) continue;
+      const auto past = causal_past(subject_, {*first}, true);
+      const auto size = static_cast<std::size_t>(std::count(past.begin(), past.end(), 1));
+      if (best && size >= fewest) continue;
+      for (const std::uint32_t p : meetings_.before(k)) {
+        const auto last = op_before(k, p, round);
+        if (p == q || !last || past[*last] != 0) continue;
+        Counterexample c;
+        c.kind = Kind::slip_through;
+        c.iterations = subject_.stretch.iterations;
+        c.index = phases_.closed[k].value();
+        c.ops = {ir::TransitionId(*first), ir::TransitionId(*last)};
+        c.schedules.push_back(schedule_of(subject_, position_, past));
+        if (!std::holds_alternative<Reproduced>(replay(*subject_.program, c))) continue;
+        best = std::move(c);
+        fewest = size;
+        break;
+      }
+    }
+    if (best) return Refuted{std::move(*best)};
+    return Unknown{fmt::format(
+        "no op of the boundary after section {} was found that joins what is before it to what is "
+        "after it, and no schedule that slips through",
+        subject_.program->sections[seam_of(k)].name)};
+  }
+
+  const Subject& subject_;
+  const std::vector<std::uint32_t>& position_;
+  smt::Session& session_;
+  Meetings meetings_;
+  ir::Phases phases_;
+  ir::Adjacency adjacency_;
+  std::vector<std::uint32_t> places_into_;
+  std::vector<ir::Piece> pieces_;
+  std::vector<std::uint32_t> piece_begin_;  ///< per engine program
+  std::vector<std::uint32_t> centres_;
+};
+
+}  // namespace
+
+Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+                      smt::Session& session) {
+  return Prover(subject, position, session).run();
+}
+
+}  // namespace spatialcert::proofs::boundary
