@@ -110,6 +110,9 @@ TEST_CASE("liveness: a period whose multiple overflows is rejected") {
   CHECK(outcome(check(f.subject, Witness{{2, 3, 0, 1}, large - 1})) == "accepted");
   CHECK(outcome(check(f.subject, Witness{{2, 3, 0, 1}, 2 * large})) ==
         "rejected: potential does not increase");
+  // Four times this is 4 modulo 2^64, which would do.
+  CHECK(outcome(check(f.subject, Witness{{2, 3, 0, 1}, 2 * large + 1})) ==
+        "rejected: potential does not increase");
 }
 
 TEST_CASE("liveness: growth is compared, not subtracted") {

@@ -424,6 +424,17 @@ TEST_CASE("known_order: what is no place is refused") {
   CHECK(refused_all(mixed, {place(2, 1), place(0, 1)}));
 }
 
+TEST_CASE("known_order: what counting justifies is known, and only that") {
+  const std::vector<Ops> ordered{{"post s", "post h"}, {"wait h", "post s"}, {"wait s", "wait s"}};
+  const Played one(posts("one after the other", false, ordered).semaphore("s").semaphore("h"));
+  const ir::Place place{ir::TransitionId(0U), ir::TransitionId(4U), 0, ir::CounterId(0U), false};
+  CHECK(!refused(one.net({place})));
+  // Without the hand-off over h either post may serve the first wait.
+  const std::vector<Ops> free{{"post s", "post h"}, {"post h", "post s"}, {"wait s", "wait s"}};
+  const Played other(posts("in any order", false, free).semaphore("s").semaphore("h"));
+  CHECK(refused(other.net({place})));
+}
+
 TEST_CASE("known_order: paths lead back as far as windows slide, over all engine programs") {
   Draft d = posts("two windows", true,
                   {{"reserve q", "push q"},
