@@ -236,6 +236,14 @@ std::optional<std::pair<std::int64_t, std::int64_t>> KnownOrder::extremes(
   return States(*this, at).extremes(front);
 }
 
+/// The first event of `share` that has not been performed if `source` has not.
+std::uint32_t KnownOrder::unperformed_from(const CounterShare& share, TransitionId source,
+                                           bool of_source) const {
+  if (of_source) return events_below(share, source.value());
+  const std::size_t row = std::size_t{source.value()} * columns_;
+  return events_below(share, after_[row + column_[share.program.value()]]);
+}
+
 /// Is the counter too low for `test` in every admissible state without `source`?
 bool KnownOrder::necessary(const EventRef& test, TransitionId source, const Front& front) const {
   const auto& shares = (*window_.shares)[test.counter];
@@ -244,15 +252,19 @@ bool KnownOrder::necessary(const EventRef& test, TransitionId source, const Fron
   for (std::uint32_t s = 0; s < shares.size(); ++s) {
     const Extent e = extent(test, s, front);
     if (e.low > e.high) return true;  // the test is never performed
-    if (s == test.share || shares[s].program.value() != window_.unrolled->program[source.value()]) {
+    const bool of_source = shares[s].program.value() == window_.unrolled->program[source.value()];
+    // The events before the source; of other programs those that do not come after it.
+    const std::uint32_t until =
+        s == test.share ? e.high : std::min(e.high, unperformed_from(shares[s], source, of_source));
+    if (until < e.low) return true;  // known already
+    // What a program did before an open window is not known.
+    const bool open = window_.open_start && e.low == 0;
+    if (open && of_source && s != test.share) return false;
+    if (until == e.high || open) {
       if (e.unbounded_above) return false;
       most += e.largest;
       continue;
     }
-    // The events before the source. What the program did before an open window is not known.
-    const std::uint32_t until = events_below(shares[s], source.value());
-    if (until < e.low) return true;  // known already
-    if (window_.open_start && e.low == 0) return false;
     const auto begin = shares[s].prefix.begin();
     most += *std::max_element(begin + e.low, begin + until + 1);
   }

@@ -4,7 +4,8 @@
 // steps so far respected H, and test X of a counter is about to be performed next. Then the steps
 // performed are closed under H: with every op they hold what H orders before it, and nothing that
 // H orders after X. They hold what comes before X in its own engine program. If the largest value
-// that the counter can have over all such sets without op p is too small for X, then p has been
+// that the counter can have over all such sets without op p and what H orders after p is too small
+// for X, then p has been
 // performed: the place p -> X is justified, and from there on everything that H orders before p
 // counts as performed too, for the next place into X. X itself, and everything that would follow
 // from X's own places, is never used: that would be assuming what is to be shown. (The published
@@ -104,6 +105,8 @@ class KnownOrder {
   void widen_at_ends(const EventRef& at, std::uint32_t share, Extent& e) const;
   [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> extremes(
       const EventRef& at, const Front& front) const;
+  [[nodiscard]] std::uint32_t unperformed_from(const CounterShare& share, TransitionId source,
+                                               bool of_source) const;
   [[nodiscard]] bool necessary(const EventRef& test, TransitionId source, const Front& front) const;
 
   Window window_;

@@ -1,6 +1,7 @@
 #include "ir/search/order_justifier.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/require.hpp"
 
@@ -281,6 +282,7 @@ void OrderJustifier::examine(std::uint32_t index) {
     test.state = Test::State::exact;
     return;
   }
+  bool added = false;
   for (std::uint32_t s = 0; adds_places_ && s < shares.size(); ++s) {
     if (s == test.share) continue;
     // What the other programs can supply at most must be bounded for this one's share to be needed.
@@ -291,7 +293,44 @@ void OrderJustifier::examine(std::uint32_t index) {
     while (r <= extents[s].high && shares[s].prefix[r] < threshold) ++r;
     if (r == extents[s].low || r > extents[s].high) continue;
     add_place(shares[s].events[r - 1].transition.value(), event.transition.value(), test.counter);
+    added = true;
   }
+  // Dearer, and seldom needed: without a post, what comes after it cannot have been performed.
+  for (std::uint32_t s = 0; adds_places_ && !added && s < shares.size(); ++s) {
+    if (s == test.share || (window_.open_start && extents[s].low == 0)) continue;
+    std::uint32_t r = extents[s].low;
+    while (r < extents[s].high && most_without(test, s, r, extents) < event.need) ++r;
+    if (r == extents[s].low) continue;
+    add_place(shares[s].events[r - 1].transition.value(), event.transition.value(), test.counter);
+    return;  // the extents have changed
+  }
+}
+
+/// The most that the counter can hold before event `index` of share `s`.
+std::int64_t OrderJustifier::most_without(const Test& test, std::uint32_t s, std::uint32_t index,
+                                          const std::vector<Extent>& extents) const {
+  constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
+  const auto& shares = (*window_.shares)[test.counter];
+  const std::size_t row = std::size_t{shares[s].events[index].transition.value()} * columns_;
+  std::int64_t most = (*window_.counters)[CounterId(test.counter)].initial;
+  for (std::uint32_t i = 0; i < shares.size(); ++i) {
+    const Extent& e = extents[i];
+    std::uint32_t until = e.high;
+    if (i == s) until = index;
+    if (i != s && i != test.share) {
+      until = std::min(until,
+                       events_below(shares[i], after_[row + column_[shares[i].program.value()]]));
+      if (until < e.low) return std::numeric_limits<std::int64_t>::min();
+      if (until == e.high || (window_.open_start && e.low == 0)) {
+        if (e.unbounded_above) return kUnbounded;
+        most += e.largest;
+        continue;
+      }
+    }
+    const auto begin = shares[i].prefix.begin();
+    most += *std::max_element(begin + e.low, begin + until + 1);
+  }
+  return most;
 }
 
 void OrderJustifier::add_place(std::uint32_t from, std::uint32_t to, std::uint32_t counter) {

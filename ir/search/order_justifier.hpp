@@ -83,6 +83,8 @@ class OrderJustifier {
   void touch(std::uint32_t transition);
   void examine(std::uint32_t test);
   Extent extent(const Test& test, std::uint32_t share) const;
+  [[nodiscard]] std::int64_t most_without(const Test& test, std::uint32_t s, std::uint32_t index,
+                                          const std::vector<Extent>& extents) const;
   void widen_at_ends(const Test& test, std::uint32_t share, Extent& e) const;
   void add_place(std::uint32_t from, std::uint32_t to, std::uint32_t counter);
 
