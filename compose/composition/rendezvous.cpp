@@ -57,14 +57,6 @@ class Declaration {
     const auto most =
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, target.semaphore_maximum));
     const ir::Site root = result_.sites.front().site;
-    if (most < arrivals) {
-      throw Refused{
-          RefusalReason::arrival_maximum,
-          fmt::format("{} engine programs arrive at {}, where a semaphore of \"{}\" counts "
-                      "to {}",
-                      arrivals, text_of(root), target.name, target.semaphore_maximum),
-          "use fewer engine programs, or close no boundary"};
-    }
     for (const Rendezvous::At& at : result_.sites) {
       if (most < at.programs) {
         throw Refused{
@@ -74,8 +66,17 @@ class Declaration {
                         at.programs, text_of(at.site), target.name, target.semaphore_maximum),
             "use fewer engine programs on the site, or close no boundary"};
       }
-      check_room(at.site, colours_ + (at.site == root ? 1 : 0));
     }
+    if (most < arrivals) {
+      throw Refused{
+          RefusalReason::arrival_maximum,
+          fmt::format("{} engine programs arrive at {}, where a semaphore of \"{}\" counts "
+                      "to {}",
+                      arrivals, text_of(root), target.name, target.semaphore_maximum),
+          "use fewer engine programs, or close no boundary"};
+    }
+    for (const Rendezvous::At& at : result_.sites)
+      check_room(at.site, colours_ + (at.site == root ? 1 : 0));
     const auto afar = std::find_if(result_.sites.begin(), result_.sites.end(),
                                    [&](const auto& at) { return at.site.chip != root.chip; });
     if (afar != result_.sites.end() && !crossing_handoff(target).valid()) {

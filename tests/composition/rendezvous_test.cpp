@@ -273,11 +273,11 @@ TEST_CASE("a rendezvous for many programs") {
 }
 
 TEST_CASE("more programs on a site than a release counts; chips that nothing joins") {
-  // The arrival maximum is never the smaller one, so only the function itself can show this.
-  ir::Program program = chain(1, {{kA, Engine::load}, {kA, Engine::store}}).front();
-  program.target.semaphore_maximum = 2;
-  CHECK(
-      std::holds_alternative<compose::Rendezvous>(compose::declare_rendezvous(program, {0, 1}, 1)));
+  std::vector<ir::Program> crowded =
+      chain(2, {{kA, Engine::load}, {kB, Engine::load}, {kB, Engine::store}});
+  for (ir::Program& section : crowded) section.target.semaphore_maximum = 1;
+  check_refused(compose::compose(crowded), RefusalReason::release_maximum,
+                {"2 engine programs of [0,1,0]", "counts to 1"});
 
   std::vector<ir::Program> apart = chain(2, {{kA, Engine::load}, {kFar, Engine::load}});
   for (ir::Program& section : apart) section.target.handoffs[1].crosses_chips = false;

@@ -79,7 +79,7 @@ struct TestPlace {
 
 /// The composed program; the test fails if there is none. It is validated, and written and read
 /// again without a change.
-[[nodiscard]] compose::Composed composed(const compose::Outcome<compose::Composed>& outcome);
+compose::Composed composed(const compose::Outcome<compose::Composed>& outcome);
 /// The test fails unless it is refused for this reason, in words that contain all of `words`.
 void check_refused(const compose::Outcome<compose::Composed>& outcome,
                    compose::RefusalReason reason, const std::vector<std::string>& words);
