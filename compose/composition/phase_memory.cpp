@@ -134,7 +134,7 @@ class Layout {
     for (const ir::Buffer& buffer : program.buffers) address_.push_back(buffer.address);
   }
 
-  std::vector<MemoryUse> run() {
+  void run() {
     std::map<Place, Memory> memories;
     for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
       const ir::Buffer& buffer = program_.buffers[b];
@@ -142,7 +142,6 @@ class Layout {
       classify(b, memories[{buffer.site, buffer.space.value()}]);
     }
     for (auto& [place, memory] : memories) lay_out(place, memory);
-    return std::move(uses_);
   }
 
   [[nodiscard]] const std::vector<std::uint64_t>& address() const { return address_; }
@@ -183,11 +182,10 @@ class Layout {
 
   void lay_out(const Place& place, Memory& memory) {
     const ir::MemorySpace& space = program_.target.spaces[place.second];
-    std::uint64_t highest = 0;
     for (const Memory::Fixed& fixed : memory.fixed) {
       const ir::Buffer& buffer = program_.buffers[fixed.buffer];
-      highest = std::max(highest, plus(buffer.address, buffer.bytes()));
-      check_fits(place, highest, fmt::format("buffer \"{}\"", buffer.name));
+      check_fits(place, plus(buffer.address, buffer.bytes()),
+                 fmt::format("buffer \"{}\"", buffer.name));
     }
     FixedBytes fixed(program_, std::move(memory.fixed));
     auto& movable = memory.movable;
@@ -209,11 +207,9 @@ class Layout {
         in_phase = std::max(in_phase, last);
         address_[b] = plus(address_[b], distance);
       }
-      highest = std::max(highest, in_phase);
       check_fits(place, in_phase,
                  fmt::format("section \"{}\"", program_.sections[movable[begin].section].name));
     }
-    uses_.push_back({place.first, ir::SpaceId(place.second), highest});
   }
 
   /// How far the buffers of a section move.
@@ -251,7 +247,6 @@ class Layout {
   Phases phases_;
   std::vector<Touched> touched_;
   std::vector<std::uint64_t> address_;
-  std::vector<MemoryUse> uses_;
 };
 
 }  // namespace
@@ -277,10 +272,23 @@ Phases phases_in(const ir::Program& program) {
   return phases;
 }
 
+std::vector<MemoryUse> memory_use(const ir::Program& program) {
+  std::map<Place, std::uint64_t> highest;
+  for (const ir::Buffer& buffer : program.buffers) {
+    if (buffer.depth == ir::Depth::guaranteed) continue;
+    std::uint64_t& bytes = highest[{buffer.site, buffer.space.value()}];
+    bytes = std::max(bytes, buffer.address + buffer.bytes());
+  }
+  std::vector<MemoryUse> uses;
+  for (const auto& [place, bytes] : highest)
+    uses.push_back({place.first, ir::SpaceId(place.second), bytes});
+  return uses;
+}
+
 Outcome<std::vector<MemoryUse>> separate_phase_memory(ir::Program& program) {
   try {
     Layout layout(program);
-    std::vector<MemoryUse> uses = layout.run();
+    layout.run();
     for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
       ir::Buffer& buffer = program.buffers[b];
       if (buffer.depth == ir::Depth::guaranteed) continue;
@@ -291,7 +299,7 @@ Outcome<std::vector<MemoryUse>> separate_phase_memory(ir::Program& program) {
       }
       buffer.address = layout.address()[root_of(program.buffers, b)] + offset;
     }
-    return uses;
+    return memory_use(program);
   } catch (Refused& refused) {
     return std::move(refused);
   }

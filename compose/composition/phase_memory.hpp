@@ -31,6 +31,9 @@ struct MemoryUse {
 /// up to sorting, if few buffers stay where they are.
 [[nodiscard]] Outcome<std::vector<MemoryUse>> separate_phase_memory(ir::Program& program);
 
+/// Bytes in use where every buffer stands, by site and space.
+[[nodiscard]] std::vector<MemoryUse> memory_use(const ir::Program& program);
+
 /// Phase of every section. A wrap-around that is open makes the last phase the first one.
 struct Phases {
   std::vector<std::uint32_t> of_section;
