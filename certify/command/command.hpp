@@ -59,6 +59,7 @@ struct Command {
 
 Command declare_certify(CLI::App& parent);
 Command declare_import(CLI::App& parent);
+Command declare_compose(CLI::App& parent);
 Command declare_generate(CLI::App& parent);
 Command declare_replay(CLI::App& parent);
 Command declare_show(CLI::App& parent);

@@ -26,6 +26,7 @@ Exit status of `certify`, over one run the first that applies:
 Examples:
   spatialcert generate --collective ring --op allreduce --ranks 8 -o ring.xml
   spatialcert certify ring.xml
+  spatialcert compose layers.json -o model.json.zst
   spatialcert certify --format json --cex found model.json.zst
   spatialcert replay model.json found/model.ordering.json
   spatialcert COMMAND --help
@@ -40,8 +41,8 @@ int run(int argc, char** argv) {
                                    spatialcert::certify::solver_version()));
   app.require_subcommand(1);
   app.footer(kFooter);
-  const Command commands[] = {declare_certify(app), declare_import(app), declare_generate(app),
-                              declare_replay(app), declare_show(app)};
+  const Command commands[] = {declare_certify(app),  declare_compose(app), declare_import(app),
+                              declare_generate(app), declare_replay(app),  declare_show(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

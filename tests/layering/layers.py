@@ -18,7 +18,7 @@ LAYERS = {
 THIRD_PARTIES = {
     'z3': {'smt'},
     'boost/': {'proofs_prove'},
-    'simdjson': {'ir_io', 'certify'},
+    'simdjson': {'ir_io', 'certify', 'compose'},
     'zstd': {'ir_io'},
     'openssl/': {'ir_io'},
     'pugixml': {'ir_import', 'compose'},

@@ -1,0 +1,330 @@
+#include "compose/composition/manifest.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "compose/composition/phase_memory.hpp"
+#include "ir/bytes_file.hpp"
+#include "ir/io/json_reader.hpp"
+#include "ir/io/locate.hpp"
+
+namespace spatialcert::compose {
+namespace {
+
+namespace io = ir::io;
+
+constexpr std::string_view kFormat = "spatialcert-composition";
+constexpr std::int64_t kVersion = 1;
+
+enum Member : std::size_t {
+  kFormatKey,
+  kVersionKey,
+  kName,
+  kExecution,
+  kSections,
+  kCarried,
+  kPlacement,
+  kPhases,
+  kSeparateMemory,
+  kLostPostconditions
+};
+constexpr io::Key kMembers[] = {{"format"},
+                                {"version"},
+                                {"name"},
+                                {"execution", false},
+                                {"sections"},
+                                {"carried", false},
+                                {"placement", false},
+                                {"phases", false},
+                                {"separate_memory", false},
+                                {"lost_postconditions", false}};
+constexpr io::Key kSectionKeys[] = {{"file"}, {"name", false}};
+constexpr io::Key kRegionKeys[] = {{"regions"}};
+constexpr io::Key kPhaseKeys[] = {{"barrier_after"}};
+
+class ManifestReader {
+ public:
+  explicit ManifestReader(std::string_view text) : json_(text) {}
+
+  Manifest read(simdjson::ondemand::document& document) {
+    std::string_view first_token;
+    io::JsonReader::check(document.raw_json_token().get(first_token));
+    check_format(document, first_token.data());
+    document.rewind();
+    io::Object root;
+    io::JsonReader::check(document.get_object().get(root));
+    json_.members_of(root, first_token.data(), kMembers,
+                     [&](std::size_t key, io::Value& value) { read_member(key, value); });
+    // Out of bounds is where a document ends that has been read whole.
+    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
+      throw io::BrokenText{simdjson::TRAILING_CONTENT};
+    const auto kind = manifest_.phases.kind;
+    manifest_.separate_memory = separate_memory_.value_or(kind == WantedPhases::Kind::automatic);
+    return std::move(manifest_);
+  }
+
+ private:
+  // The version decides what every other member means.
+  void check_format(simdjson::ondemand::document& document, const char* root_at) {
+    io::Object root;
+    io::JsonReader::check(document.get_object().get(root));
+    io::Value format = required(root, root_at, "format");
+    const char* const format_at = io::JsonReader::start(format);
+    if (json_.string(format) != kFormat) json_.refuse(format_at, fmt::format("\"{}\"", kFormat));
+    io::Value version = required(root, root_at, "version");
+    const char* const version_at = io::JsonReader::start(version);
+    std::int64_t number = 0;
+    if (version.get_int64().get(number) != simdjson::SUCCESS || number != kVersion)
+      json_.refuse(version_at, fmt::format("version {} (the only one supported)", kVersion));
+  }
+
+  static io::Value required(io::Object& root, const char* root_at, std::string_view key) {
+    io::Value value;
+    const simdjson::error_code error = root.find_field_unordered(key).get(value);
+    if (error == simdjson::NO_SUCH_FIELD) io::JsonReader::refuse_missing(root_at, key);
+    io::JsonReader::check(error);
+    return value;
+  }
+
+  void read_member(std::size_t key, io::Value& value) {
+    switch (key) {
+      case kName:
+        manifest_.options.name = text(value);
+        break;
+      case kExecution:
+        manifest_.options.execution =
+            choice(value, "once", "persistent") ? ir::Execution::persistent : ir::Execution::once;
+        break;
+      case kSections:
+        read_sections(value);
+        break;
+      case kCarried:
+        json_.elements(value, "the carried tensors", [&](io::Value& item, std::size_t) {
+          manifest_.options.carried.push_back(text(item));
+        });
+        break;
+      case kPlacement:
+        read_placement(value);
+        break;
+      case kPhases:
+        read_phases(value);
+        break;
+      case kSeparateMemory:
+        separate_memory_ = json_.boolean(value);
+        break;
+      case kLostPostconditions:
+        manifest_.options.drop_lost_postconditions = choice(value, "refuse", "leave-out");
+        break;
+      default:
+        break;  // format and version have been checked
+    }
+  }
+
+  /// Text that is not empty.
+  [[nodiscard]] std::string text(io::Value& value) const {
+    const char* const at = io::JsonReader::start(value);
+    std::string result(json_.string(value));
+    if (result.empty()) json_.refuse(at, "text that is not empty");
+    return result;
+  }
+
+  /// Is it the second one?
+  [[nodiscard]] bool choice(io::Value& value, std::string_view first,
+                            std::string_view second) const {
+    const char* const at = io::JsonReader::start(value);
+    const std::string_view word = json_.string(value);
+    if (word != first && word != second)
+      json_.refuse(at, fmt::format("\"{}\" or \"{}\"", first, second));
+    return word == second;
+  }
+
+  void read_sections(io::Value& value) {
+    const char* const at = io::JsonReader::start(value);
+    json_.elements(value, "the sections", [&](io::Value& item, std::size_t) {
+      SectionFile& section = manifest_.sections.emplace_back();
+      if (io::JsonReader::is_string(item)) {
+        section.file = text(item);
+        return;
+      }
+      json_.members(item, "a file name or {\"file\", \"name\"}", kSectionKeys,
+                    [&](std::size_t key, io::Value& member) {
+                      (key == 0 ? section.file : section.name) = text(member);
+                    });
+    });
+    if (manifest_.sections.empty()) io::JsonReader::refuse(at, "at least one section", "none");
+  }
+
+  void read_placement(io::Value& value) {
+    constexpr const char* kExpected =
+        "\"same-sites\", \"own-regions\" or {\"regions\": a number from 1}";
+    Placement& placement = manifest_.placement;
+    const char* const at = io::JsonReader::start(value);
+    if (!io::JsonReader::is_string(value)) {
+      placement.kind = Placement::Kind::round_robin_regions;
+      json_.members(value, kExpected, kRegionKeys, [&](std::size_t, io::Value& member) {
+        placement.regions = json_.index(member, 1);
+      });
+      return;
+    }
+    const std::string_view word = json_.string(value);
+    if (word == "own-regions") {
+      placement.kind = Placement::Kind::own_regions;
+    } else if (word != "same-sites") {
+      json_.refuse(at, kExpected);
+    }
+  }
+
+  void read_phases(io::Value& value) {
+    constexpr const char* kExpected = "\"auto\", \"all\" or {\"barrier_after\": [...]}";
+    WantedPhases& phases = manifest_.phases;
+    const char* const at = io::JsonReader::start(value);
+    if (!io::JsonReader::is_string(value)) {
+      json_.members(value, kExpected, kPhaseKeys,
+                    [&](std::size_t, io::Value& member) { read_barriers(member, phases); });
+      return;
+    }
+    const std::string_view word = json_.string(value);
+    if (word == "all") {
+      phases.kind = WantedPhases::Kind::all;
+    } else if (word != "auto") {
+      json_.refuse(at, kExpected);
+    }
+  }
+
+  void read_barriers(io::Value& value, WantedPhases& phases) {
+    phases.kind = WantedPhases::Kind::after_sections;
+    json_.elements(value, "a list of true and false, or of sections",
+                   [&](io::Value& item, std::size_t position) {
+                     const char* const at = io::JsonReader::start(item);
+                     const bool name = io::JsonReader::is_string(item);
+                     if (position == 0 && !name) phases.kind = WantedPhases::Kind::flags;
+                     if (name != (phases.kind == WantedPhases::Kind::after_sections))
+                       json_.refuse(at, "either true and false, or names of sections");
+                     if (name) {
+                       phases.sections.push_back(text(item));
+                     } else {
+                       phases.closed.push_back(json_.boolean(item));
+                     }
+                   });
+  }
+
+  io::JsonReader json_;
+  Manifest manifest_;
+  std::optional<bool> separate_memory_;
+};
+
+ir::Refusal refusal_of(const io::SyntaxFault& fault, const std::string& file) {
+  return {file, fault.place.line, fault.place.path, fault.expected, fault.found};
+}
+
+// What looks wrong at a place may be a consequence of broken syntax before it.
+ir::Refusal refusal_of(const io::RefusedAt& refused, std::string_view json,
+                       const std::string& file) {
+  const auto where = io::place_at(json, static_cast<std::size_t>(refused.at - json.data()));
+  if (const auto* syntax = std::get_if<io::SyntaxFault>(&where)) return refusal_of(*syntax, file);
+  const auto& place = std::get<io::Place>(where);
+  return {file, place.line, place.path, refused.expected, refused.found};
+}
+
+ir::Refusal refusal_of(const io::BrokenText& broken, std::string_view json,
+                       const std::string& file) {
+  const auto fault = io::first_syntax_fault(json);
+  if (const auto* syntax = std::get_if<io::SyntaxFault>(&fault)) return refusal_of(*syntax, file);
+  return {file, 0, "$", "JSON that can be parsed", simdjson::error_message(broken.error)};
+}
+
+PhaseOrder in_order(std::size_t sections, std::vector<bool> barrier_after) {
+  PhaseOrder order{{}, std::move(barrier_after)};
+  for (std::uint32_t s = 0; s < sections; ++s) order.order.push_back(s);
+  return order;
+}
+
+Outcome<PhaseOrder> after_sections(const std::vector<std::string>& names,
+                                   const std::vector<ir::Program>& sections) {
+  std::unordered_map<std::string_view, std::size_t> numbers;
+  for (std::size_t s = 0; s < sections.size(); ++s) {
+    if (!sections[s].sections.empty()) numbers.emplace(sections[s].sections.front().name, s);
+  }
+  std::vector<bool> closed(sections.size(), false);
+  for (const std::string& name : names) {
+    const auto found = numbers.find(name);
+    if (found == numbers.end()) {
+      return Refused{RefusalReason::bad_barriers,
+                     fmt::format("a boundary is closed after \"{}\", which is no section", name),
+                     "name sections of the composition"};
+    }
+    closed[found->second] = true;
+  }
+  return in_order(sections.size(), std::move(closed));
+}
+
+}  // namespace
+
+ir::Result<Manifest> parse_manifest(std::string_view json, const std::string& file) {
+  const std::size_t at = ir::first_visible(json);
+  if (at == json.size() || json[at] != '{')
+    return ir::Refusal{file, 1, "$", "a composition (a JSON object)", io::token_at(json, at)};
+  const simdjson::padded_string padded(json);
+  const std::string_view text(padded.data(), json.size());
+  try {
+    simdjson::ondemand::parser parser;
+    simdjson::ondemand::document document;
+    io::JsonReader::check(parser.iterate(padded).get(document));
+    return ManifestReader(text).read(document);
+  } catch (const io::RefusedAt& refused) {
+    return refusal_of(refused, text, file);
+  } catch (const io::BrokenText& broken) {
+    return refusal_of(broken, text, file);
+  }
+}
+
+ir::Result<Manifest> read_manifest(const std::string& path) {
+  const ir::Result<std::string> bytes = ir::read_bytes(path);
+  if (!bytes) return bytes.error();
+  return parse_manifest(*bytes, path);
+}
+
+std::string path_of(const std::string& manifest, const SectionFile& section) {
+  return (std::filesystem::path(manifest).parent_path() / section.file).string();
+}
+
+Outcome<PhaseOrder> wanted_order(const Manifest& manifest,
+                                 const std::vector<ir::Program>& sections) {
+  const bool persistent = manifest.options.execution == ir::Execution::persistent;
+  switch (manifest.phases.kind) {
+    case WantedPhases::Kind::automatic: {
+      PhaseOrder order = phases_of(sections);
+      if (!order.barrier_after.empty()) order.barrier_after.back() = persistent;
+      return order;
+    }
+    case WantedPhases::Kind::all: {
+      std::vector<bool> closed(sections.size(), true);
+      if (!closed.empty()) closed.back() = persistent;
+      return in_order(sections.size(), std::move(closed));
+    }
+    case WantedPhases::Kind::flags:
+      return in_order(sections.size(), manifest.phases.closed);
+    case WantedPhases::Kind::after_sections:
+      break;
+  }
+  return after_sections(manifest.phases.sections, sections);
+}
+
+Outcome<Composed> compose_manifest(const Manifest& manifest,
+                                   const std::vector<ir::Program>& sections) {
+  Outcome<PhaseOrder> order = wanted_order(manifest, sections);
+  if (auto* refused = std::get_if<Refused>(&order)) return std::move(*refused);
+  Outcome<Composed> result =
+      compose_ordered(sections, std::get<PhaseOrder>(order), manifest.placement, manifest.options);
+  if (!manifest.separate_memory || std::holds_alternative<Refused>(result)) return result;
+  auto memory = separate_phase_memory(std::get<Composed>(result).program);
+  if (auto* refused = std::get_if<Refused>(&memory)) return std::move(*refused);
+  return result;
+}
+
+}  // namespace spatialcert::compose
