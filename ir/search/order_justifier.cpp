@@ -176,6 +176,7 @@ void OrderJustifier::spread(std::uint32_t from, Visit visit) {
     const std::uint32_t t = work.front();
     work.pop_front();
     spreading_[t] = false;
+    if (in_step_ && closed_[t] != 0 && visit == &OrderJustifier::visit_later) continue;
     scratch_.clear();
     (this->*visit)(t, scratch_);
     for (const std::uint32_t changed : scratch_) {
@@ -193,6 +194,7 @@ void OrderJustifier::touch(std::uint32_t transition) {
   if (iteration < first_ || iteration >= last_) return;
   for (const std::uint32_t test : tests_at_[transition]) {
     if (tests_[test].state != Test::State::open || tests_[test].queued) continue;
+    if (in_step_ && closed_[transition] > 1) continue;
     tests_[test].queued = true;
     queue_.push_back(test);
   }
@@ -202,13 +204,61 @@ void OrderJustifier::run(std::uint32_t first, std::uint32_t last) {
   active_ = true;
   first_ = first;
   last_ = last;
-  for (std::uint32_t t = 0; t < window_.unrolled->transitions(); ++t) touch(t);
+  const std::uint32_t transitions = window_.unrolled->transitions();
+  close_tests();
+  in_step_ = true;
+  for (std::uint32_t t = 0; t < transitions; ++t) touch(t);
+  work_off();
+  in_step_ = false;
+  // Tests that stayed open may have kept others from being examined.
+  for (std::uint32_t t = 0; t < transitions; ++t) {
+    if (closed_[t] != 0) spread(t, &OrderJustifier::visit_later);
+  }
+  for (std::uint32_t t = 0; t < transitions; ++t) touch(t);
+  work_off();
+}
+
+void OrderJustifier::work_off() {
   while (!queue_.empty()) {
     const std::uint32_t test = queue_.front();
     queue_.pop_front();
     tests_[test].queued = false;
     examine(test);
+    if (in_step_ && tests_[test].state == Test::State::exact) settle(test);
   }
+}
+
+/// Marks the open tests: 1 the first of an engine program, 2 the others.
+void OrderJustifier::close_tests() {
+  constexpr std::uint32_t kNone = 0xffffffffU;
+  const Unrolled& u = *window_.unrolled;
+  closed_.assign(u.transitions(), 0);
+  follower_.assign(tests_.size(), kNone);
+  std::uint32_t before = kNone;
+  for (std::uint32_t t = 0; t < u.transitions(); ++t) {
+    if (t == u.begin[u.program[t]]) before = kNone;
+    const std::uint32_t iteration = u.iteration(TransitionId(t));
+    if (iteration < first_ || iteration >= last_) continue;
+    for (const std::uint32_t test : tests_at_[t]) {
+      if (tests_[test].state != Test::State::open) continue;
+      closed_[t] = before == kNone ? 1 : 2;
+      if (before != kNone) follower_[before] = test;
+      before = test;
+    }
+  }
+}
+
+/// What comes after an exact test may be examined.
+void OrderJustifier::settle(std::uint32_t test) {
+  const auto transition_of = [&](std::uint32_t number) {
+    const Test& t = tests_[number];
+    return (*window_.shares)[t.counter][t.share].events[t.event].transition.value();
+  };
+  const std::uint32_t at = transition_of(test);
+  closed_[at] = 0;
+  if (follower_[test] < tests_.size()) closed_[transition_of(follower_[test])] = 1;
+  spread(at, &OrderJustifier::visit_later);
+  if (follower_[test] < tests_.size()) touch(transition_of(follower_[test]));
 }
 
 void OrderJustifier::examine_only(std::uint32_t first, std::uint32_t last) {

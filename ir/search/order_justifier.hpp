@@ -81,6 +81,9 @@ class OrderJustifier {
   void relax(std::uint32_t t, Visit visit);
   void spread(std::uint32_t from, Visit visit);
   void touch(std::uint32_t transition);
+  void work_off();
+  void close_tests();
+  void settle(std::uint32_t test);
   void examine(std::uint32_t test);
   Extent extent(const Test& test, std::uint32_t share) const;
   [[nodiscard]] std::int64_t most_without(const Test& test, std::uint32_t s, std::uint32_t index,
@@ -100,6 +103,11 @@ class OrderJustifier {
   std::vector<bool> spreading_;
   std::vector<std::uint32_t> scratch_;
   bool active_ = false;
+  // In step: of an engine program only the first open test is examined, and what is known does not
+  // spread past it. So it spreads over every stretch of ops once, however many there are.
+  bool in_step_ = false;
+  std::vector<char> closed_;             // transition: an open test that nothing spreads past
+  std::vector<std::uint32_t> follower_;  // test -> the next one of its engine program, or ~0
   bool adds_places_ = true;
   std::uint32_t first_ = 0, last_ = 0;
   std::vector<Place> found_;
