@@ -12,6 +12,7 @@
 #include "ir/bytes_file.hpp"
 #include "ir/io/json_reader.hpp"
 #include "ir/io/locate.hpp"
+#include "ir/program_file.hpp"
 
 namespace spatialcert::compose {
 namespace {
@@ -238,6 +239,13 @@ ir::Refusal refusal_of(const io::BrokenText& broken, std::string_view json,
   return {file, 0, "$", "JSON that can be parsed", simdjson::error_message(broken.error)};
 }
 
+constexpr std::string_view kWhat = "a composition (a JSON object)";
+
+ir::Result<std::uint64_t> look(std::string_view beginning, const std::string& file) {
+  if (ir::Status refused = ir::look_at_json(beginning, file, kWhat)) return *std::move(refused);
+  return ir::kMaximumInputBytes;
+}
+
 PhaseOrder in_order(std::size_t sections, std::vector<bool> barrier_after) {
   PhaseOrder order{{}, std::move(barrier_after)};
   for (std::uint32_t s = 0; s < sections; ++s) order.order.push_back(s);
@@ -266,9 +274,7 @@ Outcome<PhaseOrder> after_sections(const std::vector<std::string>& names,
 }  // namespace
 
 ir::Result<Manifest> parse_manifest(std::string_view json, const std::string& file) {
-  const std::size_t at = ir::first_visible(json);
-  if (at == json.size() || json[at] != '{')
-    return ir::Refusal{file, 1, "$", "a composition (a JSON object)", io::token_at(json, at)};
+  if (ir::Status refused = ir::look_at_json(json, file, kWhat)) return *std::move(refused);
   const simdjson::padded_string padded(json);
   const std::string_view text(padded.data(), json.size());
   try {
@@ -284,7 +290,7 @@ ir::Result<Manifest> parse_manifest(std::string_view json, const std::string& fi
 }
 
 ir::Result<Manifest> read_manifest(const std::string& path) {
-  const ir::Result<std::string> bytes = ir::read_bytes(path);
+  const ir::Result<std::string> bytes = ir::read_bytes(path, ir::kMaximumInputBytes, look);
   if (!bytes) return bytes.error();
   return parse_manifest(*bytes, path);
 }
