@@ -82,6 +82,8 @@ int run_compose(const ComposeCommand& command) {
     const std::string name = file.name.empty() ? added.sections.front().name : file.name;
     if (!command.unchecked) check.add(name, added);
     if (!file.name.empty()) compose::rename_section(added, file.name);
+    if (const auto refused = compose::rebind_tensors(added, file.tensors))
+      return refuse(fmt::format("{}: {}", command.manifest, refused->message()));
   }
   if (!command.unchecked) {
     manifest->options.section_fault = [&](const ir::Program& section) { return check(section); };

@@ -144,8 +144,10 @@ std::uint32_t Composer::add_locations(std::uint32_t source) {
     files.push_back(known->second);
   }
   const auto first = static_cast<std::uint32_t>(program.locations.size());
-  for (const ir::SourceLocation& location : section.locations)
-    program.locations.push_back({files.at(location.file), location.line});
+  for (ir::SourceLocation location : section.locations) {
+    if (location.file < files.size()) location.file = files[location.file];  // or nobody has it
+    program.locations.push_back(location);
+  }
   return first;
 }
 
@@ -244,9 +246,10 @@ void Composer::add_postconditions() {
   }
 }
 
+// Regions that no op has may name anything: nobody has checked them, and nobody will read them.
 ir::Region Composer::renumbered(ir::Region region, const Numbers& numbers) const {
-  region.object = region.kind == ir::RegionKind::tensor ? numbers.tensors[region.object]
-                                                        : numbers.buffers[region.object];
+  const auto& known = region.kind == ir::RegionKind::tensor ? numbers.tensors : numbers.buffers;
+  if (region.object < known.size()) region.object = known[region.object];
   return region;
 }
 
@@ -329,7 +332,7 @@ void Composer::append_ops(std::uint32_t source, ir::SectionId section) {
   const auto first_term = static_cast<std::uint32_t>(program.affine_terms.size());
   for (ir::Access access : given.accesses) {
     access.region = renumbered(access.region, numbers);
-    access.region.first_term += first_term;
+    access.region.first_term = access.region.terms == 0 ? 0 : access.region.first_term + first_term;
     program.accesses.push_back(access);
   }
   program.affine_terms.insert(program.affine_terms.end(), given.affine_terms.begin(),
@@ -470,6 +473,35 @@ void rename_section(ir::Program& section, const std::string& name) {
   for (std::size_t s = 0; s < section.semaphores.size(); ++s) {
     if (!semaphore_links[s]) section.semaphores[s].name = name + "/" + section.semaphores[s].name;
   }
+}
+
+std::optional<Refused> rebind_tensors(ir::Program& section, const Renamings& renamings) {
+  std::unordered_map<std::string_view, std::string_view> wanted;
+  for (const auto& [from, to] : renamings) wanted.emplace(from, to);
+  std::unordered_set<std::string_view> declared, taken;
+  for (const ir::Tensor& tensor : section.tensors) {
+    declared.insert(tensor.name);
+    const auto found = wanted.find(tensor.name);
+    const std::string_view becomes = found == wanted.end() ? tensor.name : found->second;
+    if (taken.insert(becomes).second) continue;
+    return Refused{RefusalReason::name_clash,
+                   fmt::format("two tensors of section \"{}\" would be called \"{}\"",
+                               section.sections.front().name, becomes),
+                   "bind every tensor to a name of its own"};
+  }
+  for (const auto& [from, to] : renamings) {
+    if (declared.count(from) != 0) continue;
+    return Refused{RefusalReason::unknown_tensor,
+                   fmt::format("section \"{}\" has no tensor \"{}\", which is to be called \"{}\"",
+                               section.sections.front().name, from, to),
+                   "name a tensor of the section"};
+  }
+  const auto rename = [&](std::string& name) {
+    if (const auto found = wanted.find(name); found != wanted.end()) name = found->second;
+  };
+  for (std::string& name : section.carried) rename(name);
+  for (ir::Tensor& tensor : section.tensors) rename(tensor.name);
+  return std::nullopt;
 }
 
 }  // namespace spatialcert::compose

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -44,7 +45,7 @@ constexpr io::Key kMembers[] = {{"format"},
                                 {"phases", false},
                                 {"separate_memory", false},
                                 {"lost_postconditions", false}};
-constexpr io::Key kSectionKeys[] = {{"file"}, {"name", false}};
+constexpr io::Key kSectionKeys[] = {{"file"}, {"name", false}, {"tensors", false}};
 constexpr io::Key kRegionKeys[] = {{"regions"}};
 constexpr io::Key kPhaseKeys[] = {{"barrier_after"}};
 
@@ -152,12 +153,29 @@ class ManifestReader {
         section.file = text(item);
         return;
       }
-      json_.members(item, "a file name or {\"file\", \"name\"}", kSectionKeys,
+      json_.members(item, "a file name or {\"file\", \"name\", \"tensors\"}", kSectionKeys,
                     [&](std::size_t key, io::Value& member) {
-                      (key == 0 ? section.file : section.name) = text(member);
+                      if (key == 2) {
+                        read_tensors(member, section.tensors);
+                      } else {
+                        (key == 0 ? section.file : section.name) = text(member);
+                      }
                     });
     });
     if (manifest_.sections.empty()) io::JsonReader::refuse(at, "at least one section", "none");
+  }
+
+  /// An object whose keys are names of tensors.
+  void read_tensors(io::Value& value, Renamings& renamings) {
+    std::unordered_set<std::string> seen;
+    for (auto member : json_.object(value, "new names of tensors")) {
+      io::Field field;
+      io::JsonReader::check(std::move(member).get(field));
+      const char* const key_at = io::JsonReader::key_start(field);
+      std::string from(io::JsonReader::key(field));
+      if (!seen.insert(from).second) io::JsonReader::refuse_duplicate(key_at, from);
+      renamings.emplace_back(std::move(from), text(field.value()));
+    }
   }
 
   void read_placement(io::Value& value) {

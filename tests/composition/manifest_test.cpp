@@ -22,7 +22,7 @@ using compose::WantedPhases;
 const std::string kWhole = R"({"format": "spatialcert-composition", "version": 1,
 "name": "layers",
 "execution": "persistent",
-"sections": ["a.json", {"file": "b.json", "name": "second"}, {"file": "/c.json"}],
+"sections": ["a.json", {"file": "b.json", "name": "second", "tensors": {"x": "h", "h": "x"}}, {"file": "/c.json"}],
 "carried": ["kv"],
 "placement": {"regions": 2},
 "phases": {"barrier_after": ["second"]},
@@ -51,6 +51,7 @@ TEST_CASE("a manifest with everything") {
   CHECK(m.sections[0].file == "a.json");
   CHECK(m.sections[0].name.empty());
   CHECK(m.sections[1].name == "second");
+  CHECK(m.sections[1].tensors == compose::Renamings{{"x", "h"}, {"h", "x"}});
   CHECK(m.options.carried == std::vector<std::string>{"kv"});
   CHECK(m.placement.kind == Placement::Kind::round_robin_regions);
   CHECK(m.placement.regions == 2);
@@ -101,9 +102,12 @@ TEST_CASE("what manifests are refused for, and where") {
       {"\"carried\"", "\"caried\"", 5, "$.caried", "did you mean \"carried\"?"},
       {"\"carried\": [\"kv\"]", "\"name\": \"again\"", 5, "$.name", "once"},
       {"\"persistent\"", "\"twice\"", 3, "$.execution", "\"once\" or \"persistent\""},
-      {"\"a.json\", ", "7, ", 4, "$.sections[0]", "{\"file\", \"name\"}"},
+      {"\"a.json\", ", "7, ", 4, "$.sections[0]", "{\"file\", \"name\", \"tensors\"}"},
       {"\"name\": \"second\"", "\"nome\": \"second\"", 4, "$.sections[1].nome", "one of the keys"},
       {"{\"file\": \"/c.json\"}", "{\"name\": \"c\"}", 4, "$.sections[2]", "the member \"file\""},
+      {"\"h\": \"x\"", "\"x\": \"y\"", 4, "$.sections[1].tensors.x", "once"},
+      {"\"h\": \"x\"", "\"h\": 1", 4, "$.sections[1].tensors.h", "a string"},
+      {"\"h\": \"x\"", "\"h\": \"\"", 4, "$.sections[1].tensors.h", "not empty"},
       {"[\"kv\"]", "[\"kv\", 3]", 5, "$.carried[1]", "a string"},
       {"{\"regions\": 2}", "{\"regions\": 0}", 6, "$.placement.regions", "from 1"},
       {"{\"regions\": 2}", "{}", 6, "$.placement", "the member \"regions\""},

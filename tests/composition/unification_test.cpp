@@ -291,6 +291,45 @@ TEST_CASE("loops reach as far as their trip counts") {
   check_refused(with_trips(3), compose::RefusalReason::lost_postcondition, {"a later section"});
 }
 
+TEST_CASE("tensors are bound to other names all at once") {
+  ir::Program one = reader("a", "x", "y");
+  one.tensors[0].role = TensorRole::state;
+  one.carried = {"x"};
+  REQUIRE_FALSE(compose::rebind_tensors(one, {{"x", "y"}, {"y", "x"}}));
+  CHECK(one.tensors[0].name == "y");
+  CHECK(one.tensors[1].name == "x");
+  CHECK(one.carried == std::vector<std::string>{"y"});
+  const ir::Program before = one;
+  const auto clash = compose::rebind_tensors(one, {{"x", "y"}});
+  REQUIRE(clash);
+  CHECK(clash->reason == compose::RefusalReason::name_clash);
+  CHECK(clash->what == "two tensors of section \"a\" would be called \"y\"");
+  const auto unknown = compose::rebind_tensors(one, {{"x", "z"}, {"w", "v"}});
+  REQUIRE(unknown);
+  CHECK(unknown->reason == compose::RefusalReason::unknown_tensor);
+  CHECK(unknown->what.find("no tensor \"w\"") != std::string::npos);
+  CHECK(one.tensors[1].name == "x");  // as it was
+
+  // One section, used as two layers.
+  const ir::Program layer = pipeline_section("layer", "in", "out", kA, 1);
+  ir::Program first = layer, second = layer;
+  compose::rename_section(first, "first");
+  compose::rename_section(second, "second");
+  REQUIRE_FALSE(compose::rebind_tensors(first, {{"out", "h"}}));
+  REQUIRE_FALSE(compose::rebind_tensors(second, {{"in", "h"}}));
+  const auto result = composed(compose::compose({first, second}));
+  CHECK(tensor(result.program, "h").role == TensorRole::activation);
+  CHECK(result.program.tensors.size() == 3);
+}
+
+TEST_CASE("what no op refers to does no harm") {
+  ir::Program a = reader("a", "x", "h");
+  a.accesses.push_back({});
+  a.accesses.back().region.object = 99;
+  a.locations.push_back({7, 7});
+  composed(compose::compose({a, reader("b", "h", "y")}));
+}
+
 TEST_CASE("a renamed section shares tensors, resident buffers and links, and nothing else") {
   SectionMaker m("p");
   m.input("x").resident("kv", kA, 64).buffer("q", ir::BufferKind::fifo, kA).semaphore("s", kA);
