@@ -133,6 +133,23 @@ TEST_CASE("resident buffers of one name are one buffer") {
   CHECK(kv.resident_to == ir::SectionId(std::uint32_t{2}));
 }
 
+TEST_CASE("a lifetime joins sections in the order of performance") {
+  const auto with = [](const std::string& name, bool resident) {
+    SectionMaker m(name);
+    m.output(name + ".y");
+    if (resident) {
+      m.resident("kv", kA, 0);
+      m.buffer_of("kv").resident_from = m.buffer_of("kv").resident_to =
+          ir::SectionId(std::uint32_t{0});
+    }
+    return touching(m, {}, {name + ".y"}).section();
+  };
+  const auto result = composed(compose::compose_ordered(
+      {with("a", true), with("b", true), with("c", false)}, {{2, 1, 0}, {true, true, false}}));
+  CHECK(result.program.buffers[0].resident_from == ir::SectionId(std::uint32_t{1}));
+  CHECK(result.program.buffers[0].resident_to == ir::SectionId(std::uint32_t{2}));
+}
+
 TEST_CASE("links of one name are one hand-off, declared once") {
   SectionMaker a("a"), b("b");
   touching(a.input("x").output("h").semaphore("go", kA), {"x"}, {"h"}).op(ir::OpCode::post, "go");
@@ -288,6 +305,24 @@ TEST_CASE("loops reach as far as their trip counts") {
     return compose::compose({a.section(), b.section()});
   };
   CHECK(composed(with_trips(2)).program.postconditions.size() == 1);
+  // Downwards: rows 3, 2, ... as far as the claimed one.
+  const auto downwards = [&](std::int64_t trips) {
+    SectionMaker b("b");
+    touching(b.input("w").output("y"), {"w"}, {"y"});
+    ir::Op loop;
+    loop.code = ir::OpCode::repeat;
+    loop.count = trips;
+    loop.body = 1;
+    auto& ops = b.raw().programs[0].ops;
+    ops.insert(ops.begin(), loop);
+    ir::Region& written = b.raw().accesses[1].region;
+    written.bound[0] = 3;
+    written.terms = 2;
+    b.raw().affine_terms = {{0, 0, -1}, {1, 0, -1}};
+    return compose::compose({a.section(), b.section()});
+  };
+  CHECK(composed(downwards(1)).program.postconditions.size() == 1);
+  check_refused(downwards(2), compose::RefusalReason::lost_postcondition, {"a later section"});
   check_refused(with_trips(3), compose::RefusalReason::lost_postcondition, {"a later section"});
 }
 
