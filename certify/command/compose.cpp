@@ -11,6 +11,7 @@
 #include "certify/pipeline.hpp"
 #include "certify/report.hpp"
 #include "compose/composition/explain.hpp"
+#include "compose/composition/instance.hpp"
 #include "compose/composition/manifest.hpp"
 #include "ir/program_file.hpp"
 

@@ -28,7 +28,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "compose/composition/phases.hpp"
@@ -84,16 +83,5 @@ struct Composed {
 
 /// The phases of validated sections, from what they touch.
 [[nodiscard]] PhaseOrder phases_of(const std::vector<ir::Program>& sections);
-
-/// Makes a section another one of the same ops: names it, and puts `name/` before the names that
-/// are its own (stages, and buffers and semaphores that are neither resident nor links).
-void rename_section(ir::Program& section, const std::string& name);
-
-/// Old and new names, every old one once.
-using Renamings = std::vector<std::pair<std::string, std::string>>;
-/// Binds tensors of a section to other names, all at once. Refused: names that it does not have,
-/// and names that two of its tensors would have; then the section is as it was.
-[[nodiscard]] std::optional<Refused> rebind_tensors(ir::Program& section,
-                                                    const Renamings& renamings);
 
 }  // namespace spatialcert::compose

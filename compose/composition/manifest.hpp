@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compose/composition/composer.hpp"
+#include "compose/composition/instance.hpp"
 #include "compose/composition/placement.hpp"
 #include "ir/program.hpp"
 #include "ir/result.hpp"

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "compose/composition/composer.hpp"
+#include "compose/composition/instance.hpp"
 #include "tests/composition/section_maker.hpp"
 #include "tests/oracle/findings.hpp"
 
