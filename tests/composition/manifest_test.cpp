@@ -5,6 +5,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "compose/composition/explain.hpp"
@@ -143,6 +144,37 @@ TEST_CASE("what manifests are refused for, and where") {
   for (const char* text : {"", "[]", "  7", "nonsense"})
     CHECK_FALSE(compose::parse_manifest(text, "m.json").has_value());
   CHECK_FALSE(compose::read_manifest("/nowhere/at-all.json").has_value());
+}
+
+TEST_CASE("damaged manifests are read or refused, never anything else") {
+  std::mt19937_64 random(3);
+  int refused = 0;
+  constexpr int kRounds = 4000;
+  for (int round = 0; round < kRounds; ++round) {
+    std::string text = kWhole;
+    for (std::uint64_t i = 0; i < 1 + random() % 3; ++i) {
+      const std::size_t at = random() % text.size();
+      constexpr std::string_view kBytes = "{}[]\",:1e-\\u\0x \xff";
+      const char byte = kBytes[random() % kBytes.size()];
+      switch (random() % 3) {
+        case 0:
+          text[at] = byte;
+          break;
+        case 1:
+          text.erase(at, 1 + random() % 9);
+          break;
+        default:
+          text.insert(at, 1, byte);
+          break;
+      }
+    }
+    const auto manifest = compose::parse_manifest(text, "m.json");
+    if (manifest) continue;
+    ++refused;
+    CHECK(manifest.error().file == "m.json");
+    CHECK_FALSE(manifest.error().expected.empty());
+  }
+  CHECK(refused > kRounds / 2);
 }
 
 /// Two independent chains a1, a2 and b1, b2 of sections on chips 0 and 1, in mixed source order.

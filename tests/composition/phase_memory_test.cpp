@@ -234,8 +234,7 @@ std::vector<bool> alive(const ir::Program& program, std::uint32_t buffer) {
   return result;
 }
 
-/// Do two buffers that did not collide by themselves, i.e. of one section or both staying, share a
-/// byte in some phase?
+/// Two buffers that share a byte in some phase, and where; empty if there are none.
 std::string collision(const ir::Program& program) {
   std::map<std::tuple<std::uint32_t, ir::Site, std::uint32_t, std::uint64_t>, std::string> owner;
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
@@ -293,8 +292,6 @@ TEST_CASE("random sections: no byte is shared in a phase, and nothing moves with
             b.resident_from.value() + random() % (count - b.resident_from.value())));
     }
     const ir::Program before = program;
-    // A section that collides with its own resident buffer is moved as well; with its own scratch
-    // none does.
     const auto outcome = separate_phase_memory(program);
     if (std::holds_alternative<compose::Refused>(outcome)) {
       ++exhausted;
