@@ -11,6 +11,7 @@
 #include "certify/pipeline.hpp"
 #include "certify/report.hpp"
 #include "compose/composition/explain.hpp"
+#include "compose/composition/instance.hpp"
 #include "compose/composition/manifest.hpp"
 #include "ir/program_file.hpp"
 
@@ -82,6 +83,8 @@ int run_compose(const ComposeCommand& command) {
     const std::string name = file.name.empty() ? added.sections.front().name : file.name;
     if (!command.unchecked) check.add(name, added);
     if (!file.name.empty()) compose::rename_section(added, file.name);
+    if (const auto refused = compose::rebind_tensors(added, file.tensors))
+      return refuse(fmt::format("{}: {}", command.manifest, refused->message()));
   }
   if (!command.unchecked) {
     manifest->options.section_fault = [&](const ir::Program& section) { return check(section); };

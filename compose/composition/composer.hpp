@@ -84,8 +84,4 @@ struct Composed {
 /// The phases of validated sections, from what they touch.
 [[nodiscard]] PhaseOrder phases_of(const std::vector<ir::Program>& sections);
 
-/// Makes a section another one of the same ops: names it, and puts `name/` before the names that
-/// are its own (stages, and buffers and semaphores that are neither resident nor links).
-void rename_section(ir::Program& section, const std::string& name);
-
 }  // namespace spatialcert::compose

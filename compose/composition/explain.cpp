@@ -51,7 +51,8 @@ std::string rendezvous_text(const Composed& composed) {
   const Rendezvous& rendezvous = *composed.rendezvous;
   const std::uint64_t each = rendezvous.ops();
   return fmt::format(
-      "  {} rendezvous of P = {} engine programs on S = {} sites: 2 P + S + 1 = {} ops each, {} together; "
+      "  {} rendezvous of P = {} engine programs on S = {} sites: 2 P + S + 1 = {} ops each, {} "
+      "together; "
       "{} of release semaphores\n",
       composed.rendezvous_count, rendezvous.participants.size(), rendezvous.sites.size(), each,
       each * composed.rendezvous_count,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -12,6 +13,7 @@
 #include "ir/bytes_file.hpp"
 #include "ir/io/json_reader.hpp"
 #include "ir/io/locate.hpp"
+#include "ir/program_file.hpp"
 
 namespace spatialcert::compose {
 namespace {
@@ -43,7 +45,7 @@ constexpr io::Key kMembers[] = {{"format"},
                                 {"phases", false},
                                 {"separate_memory", false},
                                 {"lost_postconditions", false}};
-constexpr io::Key kSectionKeys[] = {{"file"}, {"name", false}};
+constexpr io::Key kSectionKeys[] = {{"file"}, {"name", false}, {"tensors", false}};
 constexpr io::Key kRegionKeys[] = {{"regions"}};
 constexpr io::Key kPhaseKeys[] = {{"barrier_after"}};
 
@@ -151,12 +153,29 @@ class ManifestReader {
         section.file = text(item);
         return;
       }
-      json_.members(item, "a file name or {\"file\", \"name\"}", kSectionKeys,
+      json_.members(item, "a file name or {\"file\", \"name\", \"tensors\"}", kSectionKeys,
                     [&](std::size_t key, io::Value& member) {
-                      (key == 0 ? section.file : section.name) = text(member);
+                      if (key == 2) {
+                        read_tensors(member, section.tensors);
+                      } else {
+                        (key == 0 ? section.file : section.name) = text(member);
+                      }
                     });
     });
     if (manifest_.sections.empty()) io::JsonReader::refuse(at, "at least one section", "none");
+  }
+
+  /// An object whose keys are names of tensors.
+  void read_tensors(io::Value& value, Renamings& renamings) {
+    std::unordered_set<std::string> seen;
+    for (auto member : json_.object(value, "new names of tensors")) {
+      io::Field field;
+      io::JsonReader::check(std::move(member).get(field));
+      const char* const key_at = io::JsonReader::key_start(field);
+      std::string from(io::JsonReader::key(field));
+      if (!seen.insert(from).second) io::JsonReader::refuse_duplicate(key_at, from);
+      renamings.emplace_back(std::move(from), text(field.value()));
+    }
   }
 
   void read_placement(io::Value& value) {
@@ -238,6 +257,13 @@ ir::Refusal refusal_of(const io::BrokenText& broken, std::string_view json,
   return {file, 0, "$", "JSON that can be parsed", simdjson::error_message(broken.error)};
 }
 
+constexpr std::string_view kWhat = "a composition (a JSON object)";
+
+ir::Result<std::uint64_t> look(std::string_view beginning, const std::string& file) {
+  if (ir::Status refused = ir::look_at_json(beginning, file, kWhat)) return *std::move(refused);
+  return ir::kMaximumInputBytes;
+}
+
 PhaseOrder in_order(std::size_t sections, std::vector<bool> barrier_after) {
   PhaseOrder order{{}, std::move(barrier_after)};
   for (std::uint32_t s = 0; s < sections; ++s) order.order.push_back(s);
@@ -266,9 +292,7 @@ Outcome<PhaseOrder> after_sections(const std::vector<std::string>& names,
 }  // namespace
 
 ir::Result<Manifest> parse_manifest(std::string_view json, const std::string& file) {
-  const std::size_t at = ir::first_visible(json);
-  if (at == json.size() || json[at] != '{')
-    return ir::Refusal{file, 1, "$", "a composition (a JSON object)", io::token_at(json, at)};
+  if (ir::Status refused = ir::look_at_json(json, file, kWhat)) return *std::move(refused);
   const simdjson::padded_string padded(json);
   const std::string_view text(padded.data(), json.size());
   try {
@@ -284,7 +308,7 @@ ir::Result<Manifest> parse_manifest(std::string_view json, const std::string& fi
 }
 
 ir::Result<Manifest> read_manifest(const std::string& path) {
-  const ir::Result<std::string> bytes = ir::read_bytes(path);
+  const ir::Result<std::string> bytes = ir::read_bytes(path, ir::kMaximumInputBytes, look);
   if (!bytes) return bytes.error();
   return parse_manifest(*bytes, path);
 }

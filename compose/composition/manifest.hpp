@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compose/composition/composer.hpp"
+#include "compose/composition/instance.hpp"
 #include "compose/composition/placement.hpp"
 #include "ir/program.hpp"
 #include "ir/result.hpp"
@@ -20,8 +21,9 @@
 namespace spatialcert::compose {
 
 struct SectionFile {
-  std::string file;  ///< as it stands in the manifest: relative to its folder, or absolute
-  std::string name;  ///< what the section is to be called (rename_section); empty: as it is
+  std::string file;   ///< as it stands in the manifest: relative to its folder, or absolute
+  std::string name;   ///< what the section is to be called (rename_section); empty: as it is
+  Renamings tensors;  ///< what its tensors are bound to (rebind_tensors)
 };
 
 /// Which boundaries are closed.

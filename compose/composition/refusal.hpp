@@ -28,6 +28,7 @@ enum class RefusalReason : std::uint8_t {
   init_clash,            ///< one name, other initial contents
   init_lost,             ///< initial contents of memory that lives for a section only
   buffer_clash,          ///< resident buffers or links of one name that are not the same
+  unknown_tensor,        ///< a tensor to be bound that its section does not have
   unknown_carried,       ///< a carried name that no section declares
   lost_postcondition,    ///< a claim of a section that means something else in the whole
   execution_mismatch,    ///< a section that wraps around in a program that does not

@@ -99,7 +99,8 @@ TEST_CASE("compose writes a program that certify and show read") {
 }
 
 TEST_CASE("compose uses one file several times, under other names") {
-  const Folder folder(manifest(R"(["a.json", {"file": "a.json", "name": "again"}])"));
+  const Folder folder(manifest(
+      R"(["a.json", {"file": "a.json", "name": "again", "tensors": {"x": "h", "h": "y"}}])"));
   const ChildResult result = folder.compose();
   INFO(result.err);
   REQUIRE(result.status == 0);
@@ -107,6 +108,13 @@ TEST_CASE("compose uses one file several times, under other names") {
   REQUIRE(program.has_value());
   CHECK(program->sections[1].name == "again");
   CHECK(program->buffers[1].name == "again/a.q");
+  CHECK(program->tensors.size() == 3);
+  CHECK(program->tensors[1].role == ir::TensorRole::activation);
+
+  const Folder unknown(manifest(R"(["a.json", {"file": "b.json", "tensors": {"z": "h"}}])"));
+  const ChildResult refused = unknown.compose();
+  CHECK(refused.status == 3);
+  CHECK(contains(refused.err, "m.json: unknown-tensor: section \"b\" has no tensor \"z\""));
 }
 
 TEST_CASE("compose refuses with 3, by file, line and place, and writes nothing") {

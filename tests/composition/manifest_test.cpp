@@ -5,6 +5,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "compose/composition/explain.hpp"
@@ -22,7 +23,7 @@ using compose::WantedPhases;
 const std::string kWhole = R"({"format": "spatialcert-composition", "version": 1,
 "name": "layers",
 "execution": "persistent",
-"sections": ["a.json", {"file": "b.json", "name": "second"}, {"file": "/c.json"}],
+"sections": ["a.json", {"file": "b.json", "name": "second", "tensors": {"x": "h", "h": "x"}}, {"file": "/c.json"}],
 "carried": ["kv"],
 "placement": {"regions": 2},
 "phases": {"barrier_after": ["second"]},
@@ -51,6 +52,7 @@ TEST_CASE("a manifest with everything") {
   CHECK(m.sections[0].file == "a.json");
   CHECK(m.sections[0].name.empty());
   CHECK(m.sections[1].name == "second");
+  CHECK(m.sections[1].tensors == compose::Renamings{{"x", "h"}, {"h", "x"}});
   CHECK(m.options.carried == std::vector<std::string>{"kv"});
   CHECK(m.placement.kind == Placement::Kind::round_robin_regions);
   CHECK(m.placement.regions == 2);
@@ -101,9 +103,12 @@ TEST_CASE("what manifests are refused for, and where") {
       {"\"carried\"", "\"caried\"", 5, "$.caried", "did you mean \"carried\"?"},
       {"\"carried\": [\"kv\"]", "\"name\": \"again\"", 5, "$.name", "once"},
       {"\"persistent\"", "\"twice\"", 3, "$.execution", "\"once\" or \"persistent\""},
-      {"\"a.json\", ", "7, ", 4, "$.sections[0]", "{\"file\", \"name\"}"},
+      {"\"a.json\", ", "7, ", 4, "$.sections[0]", "{\"file\", \"name\", \"tensors\"}"},
       {"\"name\": \"second\"", "\"nome\": \"second\"", 4, "$.sections[1].nome", "one of the keys"},
       {"{\"file\": \"/c.json\"}", "{\"name\": \"c\"}", 4, "$.sections[2]", "the member \"file\""},
+      {"\"h\": \"x\"", "\"x\": \"y\"", 4, "$.sections[1].tensors.x", "once"},
+      {"\"h\": \"x\"", "\"h\": 1", 4, "$.sections[1].tensors.h", "a string"},
+      {"\"h\": \"x\"", "\"h\": \"\"", 4, "$.sections[1].tensors.h", "not empty"},
       {"[\"kv\"]", "[\"kv\", 3]", 5, "$.carried[1]", "a string"},
       {"{\"regions\": 2}", "{\"regions\": 0}", 6, "$.placement.regions", "from 1"},
       {"{\"regions\": 2}", "{}", 6, "$.placement", "the member \"regions\""},
@@ -139,6 +144,37 @@ TEST_CASE("what manifests are refused for, and where") {
   for (const char* text : {"", "[]", "  7", "nonsense"})
     CHECK_FALSE(compose::parse_manifest(text, "m.json").has_value());
   CHECK_FALSE(compose::read_manifest("/nowhere/at-all.json").has_value());
+}
+
+TEST_CASE("damaged manifests are read or refused, never anything else") {
+  std::mt19937_64 random(3);
+  int refused = 0;
+  constexpr int kRounds = 4000;
+  for (int round = 0; round < kRounds; ++round) {
+    std::string text = kWhole;
+    for (std::uint64_t i = 0; i < 1 + random() % 3; ++i) {
+      const std::size_t at = random() % text.size();
+      constexpr std::string_view kBytes = "{}[]\",:1e-\\u\0x \xff";
+      const char byte = kBytes[random() % kBytes.size()];
+      switch (random() % 3) {
+        case 0:
+          text[at] = byte;
+          break;
+        case 1:
+          text.erase(at, 1 + random() % 9);
+          break;
+        default:
+          text.insert(at, 1, byte);
+          break;
+      }
+    }
+    const auto manifest = compose::parse_manifest(text, "m.json");
+    if (manifest) continue;
+    ++refused;
+    CHECK(manifest.error().file == "m.json");
+    CHECK_FALSE(manifest.error().expected.empty());
+  }
+  CHECK(refused > kRounds / 2);
 }
 
 /// Two independent chains a1, a2 and b1, b2 of sections on chips 0 and 1, in mixed source order.

@@ -186,6 +186,22 @@ TEST_CASE("persistent without a closed wrap-around: the last phase is the first 
   CHECK(address(closed, "c.b0") == 0);
 }
 
+TEST_CASE("a buffer resident from the first to the last section is alive between them") {
+  SectionMaker first = using_memory("a", {{kA, 64, 1}}), last = using_memory("c", {{kA, 64, 1}});
+  for (SectionMaker* m : {&first, &last}) {
+    m->resident("kv", kA, 0);
+    ir::Buffer& kv = m->buffer_of("kv");
+    kv.resident_from = kv.resident_to = ir::SectionId(std::uint32_t{0});
+  }
+  const auto b = using_memory("b", {{kA, 0, 1}}).section();
+  for (const bool closed : {false, true}) {
+    ir::Program program =
+        together({first.section(), b, last.section()}, {true, true, closed}, true);
+    separated(program);
+    CHECK(address(program, "b.b0") == 64);
+  }
+}
+
 /// Which phases a buffer is alive in, by the text: a section's own while that section runs,
 /// residents from one section to another, what nothing touches always.
 std::vector<bool> alive(const ir::Program& program, std::uint32_t buffer) {
@@ -218,8 +234,7 @@ std::vector<bool> alive(const ir::Program& program, std::uint32_t buffer) {
   return result;
 }
 
-/// Do two buffers that did not collide by themselves, i.e. of one section or both staying, share a
-/// byte in some phase?
+/// Two buffers that share a byte in some phase, and where; empty if there are none.
 std::string collision(const ir::Program& program) {
   std::map<std::tuple<std::uint32_t, ir::Site, std::uint32_t, std::uint64_t>, std::string> owner;
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
@@ -277,8 +292,6 @@ TEST_CASE("random sections: no byte is shared in a phase, and nothing moves with
             b.resident_from.value() + random() % (count - b.resident_from.value())));
     }
     const ir::Program before = program;
-    // A section that collides with its own resident buffer is moved as well; with its own scratch
-    // none does.
     const auto outcome = separate_phase_memory(program);
     if (std::holds_alternative<compose::Refused>(outcome)) {
       ++exhausted;

@@ -70,6 +70,20 @@ TEST_CASE("a rendezvous has 2 P + S + 1 ops") {
   }
 }
 
+TEST_CASE("every engine program with an op takes part, and no other") {
+  SectionMaker a("a"), b("b");
+  a.input("x").output("h").at(kB, Engine::load).run("a", {"x"}, {"h"});
+  a.at(kA, Engine::store);  // has no ops in any section
+  b.input("h").output("y").at(kFar, Engine::store).run("b", {"h"}, {"y"});
+  b.at(kB, Engine::load);  // has ops in a only
+  const Composed result = composed(compose::compose({a.section(), b.section()}));
+  CHECK(result.program.programs.size() == 3);
+  CHECK(result.rendezvous->participants == std::vector<std::uint32_t>{1, 2});
+  CHECK(result.rendezvous->sites.front().site == kB);
+  CHECK(result.program.programs[0].ops.empty());
+  CHECK_FALSE(examine(result.program).fails());
+}
+
 TEST_CASE("the root is the first program of the first site, and its ops stand in order") {
   const Composed result = chained(few_participants().back(), 2);
   const ir::EngineProgram& root = result.program.programs.front();

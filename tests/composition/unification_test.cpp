@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "compose/composition/composer.hpp"
+#include "compose/composition/instance.hpp"
 #include "tests/composition/section_maker.hpp"
 #include "tests/oracle/findings.hpp"
 
@@ -131,6 +132,23 @@ TEST_CASE("resident buffers of one name are one buffer") {
   CHECK(kv.init == Init::undefined);  // a writes it first
   CHECK(kv.resident_from == ir::SectionId(std::uint32_t{0}));
   CHECK(kv.resident_to == ir::SectionId(std::uint32_t{2}));
+}
+
+TEST_CASE("a lifetime joins sections in the order of performance") {
+  const auto with = [](const std::string& name, bool resident) {
+    SectionMaker m(name);
+    m.output(name + ".y");
+    if (resident) {
+      m.resident("kv", kA, 0);
+      m.buffer_of("kv").resident_from = m.buffer_of("kv").resident_to =
+          ir::SectionId(std::uint32_t{0});
+    }
+    return touching(m, {}, {name + ".y"}).section();
+  };
+  const auto result = composed(compose::compose_ordered(
+      {with("a", true), with("b", true), with("c", false)}, {{2, 1, 0}, {true, true, false}}));
+  CHECK(result.program.buffers[0].resident_from == ir::SectionId(std::uint32_t{1}));
+  CHECK(result.program.buffers[0].resident_to == ir::SectionId(std::uint32_t{2}));
 }
 
 TEST_CASE("links of one name are one hand-off, declared once") {
@@ -288,7 +306,64 @@ TEST_CASE("loops reach as far as their trip counts") {
     return compose::compose({a.section(), b.section()});
   };
   CHECK(composed(with_trips(2)).program.postconditions.size() == 1);
+  // Downwards: rows 3, 2, ... as far as the claimed one.
+  const auto downwards = [&](std::int64_t trips) {
+    SectionMaker b("b");
+    touching(b.input("w").output("y"), {"w"}, {"y"});
+    ir::Op loop;
+    loop.code = ir::OpCode::repeat;
+    loop.count = trips;
+    loop.body = 1;
+    auto& ops = b.raw().programs[0].ops;
+    ops.insert(ops.begin(), loop);
+    ir::Region& written = b.raw().accesses[1].region;
+    written.bound[0] = 3;
+    written.terms = 2;
+    b.raw().affine_terms = {{0, 0, -1}, {1, 0, -1}};
+    return compose::compose({a.section(), b.section()});
+  };
+  CHECK(composed(downwards(1)).program.postconditions.size() == 1);
+  check_refused(downwards(2), compose::RefusalReason::lost_postcondition, {"a later section"});
   check_refused(with_trips(3), compose::RefusalReason::lost_postcondition, {"a later section"});
+}
+
+TEST_CASE("tensors are bound to other names all at once") {
+  ir::Program one = reader("a", "x", "y");
+  one.tensors[0].role = TensorRole::state;
+  one.carried = {"x"};
+  REQUIRE_FALSE(compose::rebind_tensors(one, {{"x", "y"}, {"y", "x"}}));
+  CHECK(one.tensors[0].name == "y");
+  CHECK(one.tensors[1].name == "x");
+  CHECK(one.carried == std::vector<std::string>{"y"});
+  const ir::Program before = one;
+  const auto clash = compose::rebind_tensors(one, {{"x", "y"}});
+  REQUIRE(clash);
+  CHECK(clash->reason == compose::RefusalReason::name_clash);
+  CHECK(clash->what == "two tensors of section \"a\" would be called \"y\"");
+  const auto unknown = compose::rebind_tensors(one, {{"x", "z"}, {"w", "v"}});
+  REQUIRE(unknown);
+  CHECK(unknown->reason == compose::RefusalReason::unknown_tensor);
+  CHECK(unknown->what.find("no tensor \"w\"") != std::string::npos);
+  CHECK(one.tensors[1].name == "x");  // as it was
+
+  // One section, used as two layers.
+  const ir::Program layer = pipeline_section("layer", "in", "out", kA, 1);
+  ir::Program first = layer, second = layer;
+  compose::rename_section(first, "first");
+  compose::rename_section(second, "second");
+  REQUIRE_FALSE(compose::rebind_tensors(first, {{"out", "h"}}));
+  REQUIRE_FALSE(compose::rebind_tensors(second, {{"in", "h"}}));
+  const auto result = composed(compose::compose({first, second}));
+  CHECK(tensor(result.program, "h").role == TensorRole::activation);
+  CHECK(result.program.tensors.size() == 3);
+}
+
+TEST_CASE("what no op refers to does no harm") {
+  ir::Program a = reader("a", "x", "h");
+  a.accesses.push_back({});
+  a.accesses.back().region.object = 99;
+  a.locations.push_back({7, 7});
+  composed(compose::compose({a, reader("b", "h", "y")}));
 }
 
 TEST_CASE("a renamed section shares tensors, resident buffers and links, and nothing else") {
