@@ -12,6 +12,7 @@
 #include "proofs/boundary/rule.hpp"
 #include "proofs/bounds/rule.hpp"
 #include "proofs/coverage/rule.hpp"
+#include "proofs/cuts.hpp"
 #include "proofs/find_subject.hpp"
 #include "proofs/flow/rule.hpp"
 #include "proofs/isolation/rule.hpp"
@@ -70,6 +71,8 @@ class Application {
     switch (rule) {
       case Rule::liveness:
         return true;
+      case Rule::boundary:  // where the program may be cut
+        return later || wanted(Rule::bounds) || wanted(Rule::quiescence) || wanted(Rule::ordering);
       case Rule::bounds:
         return later || wanted(Rule::quiescence) || wanted(Rule::ordering);
       case Rule::ordering:
@@ -91,7 +94,8 @@ class Application {
     }
     if (options_.on_progress && wanted(rule)) options_.on_progress(proofs::to_string(rule));
     session_.limits.resource = options_.rlimit;
-    session_.queries = session_.resource = 0;
+    session_.queries = session_.resource = session_.repeated = 0;
+    session_.classes = !options_.monolithic;
     session_.on_query = nullptr;
     if (options_.on_query && wanted(rule)) {
       session_.on_query = [&](const std::string& smt2) {
@@ -147,8 +151,8 @@ class Application {
         return;
       }
       case Rule::bounds:
-        return settle(proofs::bounds::prove(subject_, position, session), &proofs::bounds::check,
-                      &Certificate::bounds, result);
+        return settle(proofs::bounds::prove(subject_, position, session, cuts_),
+                      &proofs::bounds::check, &Certificate::bounds, result);
       case Rule::quiescence:
         return settle(proofs::quiescence::prove(subject_, session), &proofs::quiescence::check,
                       &Certificate::quiescence, result);
@@ -157,8 +161,7 @@ class Application {
       case Rule::flow:
         return flow(position, session, result);
       case Rule::boundary:
-        return settle(proofs::boundary::prove(subject_, position, session),
-                      &proofs::boundary::check, &Certificate::boundary, result);
+        return boundary(position, session, result);
       case Rule::isolation:
         return settle(proofs::isolation::prove(subject_, session), &proofs::isolation::check,
                       &Certificate::isolation, result);
@@ -173,9 +176,21 @@ class Application {
     }
   }
 
+  void boundary(const std::vector<std::uint32_t>& position, smt::Session& session,
+                RuleReport& result) {
+    using Witness = proofs::boundary::Witness;
+    auto search = proofs::boundary::prove(subject_, position, session);
+    std::vector<std::uint32_t> centres;
+    if (const auto* proved = std::get_if<proofs::Proved<Witness>>(&search))
+      centres = proved->witness.centre;
+    settle(std::move(search), &proofs::boundary::check, &Certificate::boundary, result);
+    if (result.verdict == Verdict::certified && !options_.monolithic)
+      cuts_ = proofs::cuts_of(subject_, position, centres);
+  }
+
   void ordering(const std::vector<std::uint32_t>& position, smt::Session& session,
                 RuleReport& result) {
-    auto found = proofs::ordering::prove(subject_, position, session);
+    auto found = proofs::ordering::prove(subject_, position, session, cuts_);
     examined_ = std::move(found.ordered);
     report_.pairs = examined_.size();
     settle(std::move(found.search), &proofs::ordering::check, &Certificate::ordering, result);
@@ -187,7 +202,7 @@ class Application {
     // be.
     const bool determinate = verdict(Rule::liveness) == Verdict::certified &&
                              verdict(Rule::ordering) == Verdict::certified;
-    auto found = proofs::flow::prove(subject_, position, examined_, session);
+    auto found = proofs::flow::prove(subject_, position, examined_, session, cuts_);
     if (!determinate &&
         std::holds_alternative<proofs::Proved<proofs::flow::Witness>>(found.search)) {
       return undecided(result, "liveness or ordering is undecided");
@@ -257,6 +272,7 @@ class Application {
   ProgramReport& report_;
   std::optional<std::vector<std::uint32_t>> position_;
   std::vector<proofs::ordering::ExaminedPair> examined_;
+  proofs::Cuts cuts_;  // none until the boundaries are proved
   std::array<Verdict, proofs::kRules> verdict_;
   smt::Session session_;
 };

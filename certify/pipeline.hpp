@@ -58,6 +58,9 @@ struct Options {
   std::vector<proofs::Rule> rules;     ///< empty = all
   std::uint64_t rlimit = 400'000'000;  ///< Z3 resource units per query
   bool keep_witnesses = false;         ///< for ProgramReport::certificate
+  /// Ask about the whole program at once, and about every part of it, however many are equal: slow,
+  /// and the same verdict. To compare with.
+  bool monolithic = false;
   /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query.
   std::function<void(std::string_view rule, std::uint64_t number, const std::string& smt2)>
       on_query;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/require.hpp"
+
 namespace spatialcert::proofs {
 
 namespace {
@@ -74,12 +76,33 @@ std::vector<std::uint32_t> places_in(const Subject& subject, const Scope& scope)
 
 }  // namespace
 
-Executed::Executed(const Subject& subject, smt::Query& query, const Scope& scope,
-                   const std::vector<std::uint32_t>& asked) {
+std::uint32_t Reachable::number(std::uint32_t transition) const {
+  const auto at = std::lower_bound(transitions.begin(), transitions.end(), transition);
+  SPATIALCERT_REQUIRE(at != transitions.end() && *at == transition, "a transition of the question");
+  return static_cast<std::uint32_t>(at - transitions.begin());
+}
+
+void Reachable::write(CanonicalText& text) const {
+  text.number(transitions.size());
+  text.number(implications.size());
+  std::uint32_t before = 0;
+  for (const auto& [needs, needed] : implications) {
+    text.signed_number(std::int64_t{needs} - before);
+    text.signed_number(std::int64_t{needed} - needs);
+    before = needs;
+  }
+  text.number(never.size());
+  for (const std::uint32_t n : never) text.number(n);
+}
+
+Reachable reachable(const Subject& subject, const Scope& scope,
+                    const std::vector<std::uint32_t>& asked) {
   const ir::Unrolled& u = subject.stretch;
   const auto places = places_in(subject, scope);
   const auto never = beyond_in(subject, scope);
-  std::vector<std::uint32_t> relevant = asked;
+  Reachable out;
+  auto& relevant = out.transitions;
+  relevant = asked;
   relevant.insert(relevant.end(), never.begin(), never.end());
   for (const std::uint32_t i : places) {
     relevant.push_back(subject.places[i].from.value());
@@ -87,19 +110,24 @@ Executed::Executed(const Subject& subject, smt::Query& query, const Scope& scope
   }
   std::sort(relevant.begin(), relevant.end());
   relevant.erase(std::unique(relevant.begin(), relevant.end()), relevant.end());
-  variable_.reserve(relevant.size());
-  for (std::size_t i = 0; i < relevant.size(); ++i) {
-    const smt::Term term = query.boolean(fmt::format("done_{}", relevant[i]));
-    variable_.emplace(relevant[i], term);
-    if (i > 0 && u.program[relevant[i]] == u.program[relevant[i - 1]]) {
-      query.require(query.implies(term, variable_.at(relevant[i - 1])));
-    }
+  for (std::uint32_t i = 1; i < relevant.size(); ++i) {
+    if (u.program[relevant[i]] == u.program[relevant[i - 1]])
+      out.implications.emplace_back(i, i - 1);
   }
   for (const std::uint32_t i : places) {
-    query.require(query.implies(variable_.at(subject.places[i].to.value()),
-                                variable_.at(subject.places[i].from.value())));
+    out.implications.emplace_back(out.number(subject.places[i].to.value()),
+                                  out.number(subject.places[i].from.value()));
   }
-  for (const std::uint32_t t : never) query.require(query.negation(variable_.at(t)));
+  for (const std::uint32_t t : never) out.never.push_back(out.number(t));
+  return out;
+}
+
+Executed::Executed(smt::Query& query, const Reachable& states) : states_(states) {
+  for (const std::uint32_t t : states.transitions)
+    variables_.push_back(query.boolean(fmt::format("done_{}", t)));
+  for (const auto& [needs, needed] : states.implications)
+    query.require(query.implies(variables_[needs], variables_[needed]));
+  for (const std::uint32_t n : states.never) query.require(query.negation(variables_[n]));
 }
 
 }  // namespace spatialcert::proofs

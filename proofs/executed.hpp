@@ -7,9 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "proofs/canonical.hpp"
 #include "proofs/subject.hpp"
 #include "smt/query.hpp"
 
@@ -27,16 +28,33 @@ struct Scope {
   std::uint32_t high = 0;
 };
 
+/// The formula, with its variables numbered in the order of their transitions.
+struct Reachable {
+  std::vector<std::uint32_t> transitions;  ///< of every variable, ascending
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      implications;  ///< the first needs the second
+  std::vector<std::uint32_t> never;
+
+  /// Number of the variable of a transition that has one.
+  [[nodiscard]] std::uint32_t number(std::uint32_t transition) const;
+  /// Equal for parts that are equal up to names.
+  void write(CanonicalText& text) const;
+};
+/// `asked`: transitions that need a variable.
+[[nodiscard]] Reachable reachable(const Subject& subject, const Scope& scope,
+                                  const std::vector<std::uint32_t>& asked);
+
 class Executed {
  public:
-  /// `asked`: transitions that need a variable.
-  Executed(const Subject& subject, smt::Query& query, const Scope& scope,
-           const std::vector<std::uint32_t>& asked);
+  Executed(smt::Query& query, const Reachable& states);
 
-  [[nodiscard]] smt::Term of(std::uint32_t transition) const { return variable_.at(transition); }
+  [[nodiscard]] smt::Term of(std::uint32_t transition) const {
+    return variables_[states_.number(transition)];
+  }
 
  private:
-  std::unordered_map<std::uint32_t, smt::Term> variable_;
+  const Reachable& states_;
+  std::vector<smt::Term> variables_;
 };
 
 }  // namespace spatialcert::proofs

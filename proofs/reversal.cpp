@@ -55,15 +55,26 @@ smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t
       scope.high = std::max(scope.high, position[t]);
     }
   }
+  const Reachable states = reachable(subject, scope, asked);
+  CanonicalText text('r');
+  states.write(text);
+  for (std::size_t i = 0; i < count; ++i) {
+    text.number(states.number(pairs[i].first));
+    text.number(states.number(pairs[i].last));
+  }
+  const smt::QuestionKey key = text.key();
+  if (known_impossible(session, key)) return smt::Impossible{};
   smt::Query query = session.query(smt::Logic::propositional);
-  const Executed done(subject, query, scope, asked);
+  const Executed done(query, states);
   std::vector<smt::Term> reversed;
   for (std::size_t i = 0; i < count; ++i) {
     reversed.push_back(
         query.all_of({done.of(pairs[i].last), query.negation(done.of(pairs[i].first))}));
   }
   query.require(query.any_of(reversed));
-  return session.solve(query);
+  smt::Answer answer = session.solve(query);
+  if (std::holds_alternative<smt::Impossible>(answer)) session.impossible.insert(key);
+  return answer;
 }
 
 namespace {
@@ -91,21 +102,24 @@ std::optional<std::string> refute_in_groups(const Subject& subject,
 
 std::optional<std::string> refute_reversals(const Subject& subject,
                                             const std::vector<std::uint32_t>& position,
-                                            smt::Session& session,
+                                            smt::Session& session, const Cuts& cuts,
                                             const std::vector<OrderedPair>& pairs) {
   using ordering::Reach;
-  std::map<std::pair<Reach, ir::Site>, std::vector<OrderedPair>> groups;
+  std::map<std::tuple<std::uint32_t, Reach, ir::Site>, std::vector<OrderedPair>> groups;
   for (const OrderedPair& pair : pairs) {
+    const std::uint32_t window = cuts.window(position[pair.first]);
+    if (window != cuts.window(position[pair.last])) continue;
     const ir::Site site = subject.program->programs[subject.stretch.program[pair.first]].site;
-    groups[{pair.reach, pair.reach == Reach::site ? site : ir::Site{}}].push_back(pair);
+    groups[{window, pair.reach, pair.reach == Reach::site ? site : ir::Site{}}].push_back(pair);
   }
   for (auto& [key, members] : groups) {
     std::vector<std::uint32_t> programs;
-    if (key.first == Reach::site) programs = programs_at(subject, key.second);
-    if (key.first == Reach::anywhere) programs = all_programs(subject);
+    const Reach reach = std::get<1>(key);
+    if (reach == Reach::site) programs = programs_at(subject, std::get<2>(key));
+    if (reach == Reach::anywhere) programs = all_programs(subject);
     // Direct pairs by engine program, so that a group speaks of few programs; the others by
     // position, so that it speaks of a short stretch of them.
-    const bool direct = key.first == Reach::direct;
+    const bool direct = reach == Reach::direct;
     std::sort(members.begin(), members.end(), [&](const OrderedPair& x, const OrderedPair& y) {
       const auto order = [&](const OrderedPair& p) {
         return std::tuple(direct ? subject.stretch.program[p.first] : 0,

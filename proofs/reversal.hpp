@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "proofs/cuts.hpp"
 #include "proofs/executed.hpp"
 #include "proofs/ordering/rule.hpp"
 #include "smt/query.hpp"
@@ -24,12 +25,13 @@ using OrderedPair = ordering::ExaminedPair;
                                        const std::vector<std::uint32_t>& programs,
                                        const OrderedPair* pairs, std::size_t count);
 
-/// Has Z3 refute every reversal, in groups by reach, site and position. Nothing if all are
+/// Has Z3 refute every reversal, in groups by window, reach, site and position. Nothing if all are
 /// impossible, otherwise why it could not be decided. A reversal that Z3 finds possible is a fault
-/// of ours, because a path was found.
+/// of ours, because a path was found. Pairs of different windows are not asked about: that they are
+/// in order was shown of the boundary between them.
 [[nodiscard]] std::optional<std::string> refute_reversals(
     const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session,
-    const std::vector<OrderedPair>& pairs);
+    const Cuts& cuts, const std::vector<OrderedPair>& pairs);
 
 /// The same for pairs of one reach that lie close together: in groups as they come.
 [[nodiscard]] std::optional<std::string> refute_near(const Subject& subject,

@@ -58,8 +58,8 @@ std::optional<Rule> parse_rule(std::string_view name) {
 
 const std::vector<Rule>& all_rules() {
   static const std::vector<Rule> rules{
-      Rule::liveness, Rule::bounds, Rule::quiescence, Rule::boundary,  Rule::isolation,
-      Rule::ordering, Rule::flow,   Rule::memory,     Rule::reduction, Rule::coverage};
+      Rule::liveness, Rule::boundary, Rule::bounds, Rule::quiescence, Rule::isolation,
+      Rule::ordering, Rule::flow,     Rule::memory, Rule::reduction,  Rule::coverage};
   return rules;
 }
 

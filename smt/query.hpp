@@ -7,9 +7,12 @@
 // SMT-LIB 2 before it is asked.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -83,6 +86,9 @@ class Query {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Digest of a question as whoever asks it writes it down.
+using QuestionKey = std::array<std::uint8_t, 32>;
+
 /// Counts queries and hands every one to `on_query` (if set) before it is asked. Copies share one
 /// context, so they must not be used by two threads at once.
 struct Session {
@@ -92,6 +98,13 @@ struct Session {
   std::function<void(const std::string& smt2)> on_query;
   std::uint64_t queries = 0;
   std::uint64_t resource = 0;
+
+  /// False: every part of a program is asked about, however many are equal, and nothing is cut.
+  bool classes = true;
+  std::set<QuestionKey> impossible;  ///< questions that were found impossible
+  /// Answers to questions that have one: the values of their variables.
+  std::map<QuestionKey, std::vector<std::int64_t>> solved;
+  std::uint64_t repeated = 0;  ///< questions that were not asked because an equal one had been
 
   /// The text of a query depends on what its context held before (names, order of operands), so a
   /// query that is handed out gets a context of its own.

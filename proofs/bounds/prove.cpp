@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "ir/counter_bounds.hpp"
 #include "proofs/bounds/rule.hpp"
+#include "proofs/cuts.hpp"
 #include "proofs/executed.hpp"
 #include "proofs/issues.hpp"
 #include "proofs/schedules.hpp"
@@ -89,38 +93,96 @@ std::optional<Counterexample> region_fault(const Subject& subject,
   return c;
 }
 
-/// Z3: is there a reachable state in which the semaphore exceeds its maximum?
+/// The events of one semaphore in one window.
+struct Round {
+  std::int64_t base = 0;              ///< what it holds when the window begins
+  std::int64_t posted = 0;            ///< all posts of the window
+  std::vector<std::uint32_t> events;  ///< posts and waits, by transition
+};
+
+std::int64_t delta_of(const Subject& subject, std::uint32_t t) {
+  const ir::Op& op = subject.stretch.op_of(*subject.program, ir::TransitionId(t));
+  return op.code == ir::OpCode::post ? op.count : -op.count;
+}
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+/// The windows that have events of each of the semaphores, by window.
+std::vector<std::vector<std::pair<std::uint32_t, Round>>> rounds_of(
+    const Subject& subject, const std::vector<std::uint32_t>& position, const Cuts& cuts,
+    const std::vector<ir::SemaphoreBound>& tight) {
+  const auto& semaphores = subject.program->semaphores;
+  std::vector<std::uint32_t> number(semaphores.size(), 0xffffffffU);
+  for (std::uint32_t i = 0; i < tight.size(); ++i) number[tight[i].semaphore.value()] = i;
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> events(tight.size());
+  for (std::uint32_t t = 0; t < subject.stretch.transitions(); ++t) {
+    const ir::Op& op = subject.stretch.op_of(*subject.program, ir::TransitionId(t));
+    const bool counts = op.code == ir::OpCode::post || op.code == ir::OpCode::wait;
+    if (counts && number[op.object] < tight.size())
+      events[number[op.object]].emplace_back(cuts.window(position[t]), t);
+  }
+  std::vector<std::vector<std::pair<std::uint32_t, Round>>> out(tight.size());
+  for (std::uint32_t i = 0; i < tight.size(); ++i) {
+    std::sort(events[i].begin(), events[i].end());
+    std::int64_t value = semaphores[tight[i].semaphore.value()].initial;
+    for (const auto& [window, t] : events[i]) {
+      if (out[i].empty() || out[i].back().first != window)
+        out[i].push_back({window, {value, 0, {}}});
+      const std::int64_t delta = delta_of(subject, t);
+      // Where sums do not fit, no bound was found either, and the verdict is undecided.
+      if (__builtin_add_overflow(value, delta, &value)) value = delta > 0 ? kMost : -kMost;
+      std::int64_t& posted = out[i].back().second.posted;
+      if (delta > 0 && __builtin_add_overflow(posted, delta, &posted)) posted = kMost;
+      out[i].back().second.events.push_back(t);
+    }
+  }
+  return out;
+}
+
+/// Z3: is there a reachable state in the window in which the semaphore exceeds its maximum?
 std::variant<std::monostate, Counterexample, Unknown> ask(
-    const Subject& subject, const std::vector<std::uint32_t>& position, std::uint32_t semaphore,
-    smt::Session& session) {
-  const ir::Semaphore& s = subject.program->semaphores[semaphore];
-  if (subject.stretch.transitions() > kQueryLimit) {
+    const Subject& subject, const std::vector<std::uint32_t>& position, const Cuts& cuts,
+    std::uint32_t window, const Round& round, const ir::Semaphore& s, smt::Session& session) {
+  if (subject.stretch.transitions() > kQueryLimit && cuts.centre.empty()) {
     return Unknown{fmt::format(
         "semaphore {} may exceed its maximum, and the program is too large for one query", s.name)};
   }
-  std::vector<std::uint32_t> events;
-  for (std::uint32_t t = 0; t < subject.stretch.transitions(); ++t) {
-    const ir::Op& op = subject.stretch.op_of(*subject.program, ir::TransitionId(t));
-    if ((op.code == ir::OpCode::post || op.code == ir::OpCode::wait) && op.object == semaphore)
-      events.push_back(t);
-  }
-  smt::Query query = session.query(smt::Logic::linear);
   Scope scope;
   for (std::uint32_t p = 0; p < subject.program->programs.size(); ++p) scope.programs.push_back(p);
-  const Executed done(subject, query, scope, events);
-  std::vector<smt::Term> sum{query.constant(s.initial)};
-  for (const std::uint32_t t : events) {
-    const ir::Op& op = subject.stretch.op_of(*subject.program, ir::TransitionId(t));
-    const std::int64_t delta = op.code == ir::OpCode::post ? op.count : -op.count;
-    sum.push_back(query.if_then_else(done.of(t), query.constant(delta), query.constant(0)));
+  if (!cuts.centre.empty()) {
+    scope.position = &position;
+    scope.low = window == 0 ? 0 : cuts.position[window - 1] + 1;
+    scope.high = window == cuts.position.size() ? 0xffffffffU : cuts.position[window];
+  }
+  const Reachable states = reachable(subject, scope, round.events);
+  CanonicalText text('b');
+  states.write(text);
+  text.signed_number(round.base);
+  text.signed_number(s.maximum);
+  for (const std::uint32_t t : round.events) {
+    text.number(states.number(t));
+    text.signed_number(delta_of(subject, t));
+  }
+  const smt::QuestionKey key = text.key();
+  if (known_impossible(session, key)) return std::monostate{};
+  smt::Query query = session.query(smt::Logic::linear);
+  const Executed done(query, states);
+  std::vector<smt::Term> sum{query.constant(round.base)};
+  for (const std::uint32_t t : round.events) {
+    sum.push_back(
+        query.if_then_else(done.of(t), query.constant(delta_of(subject, t)), query.constant(0)));
   }
   query.require(query.less(query.constant(s.maximum), query.sum(sum)));
   const smt::Answer answer = session.solve(query);
   if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
     return Unknown{undecided->reason};
-  if (std::holds_alternative<smt::Impossible>(answer)) return std::monostate{};
+  if (std::holds_alternative<smt::Impossible>(answer)) {
+    session.impossible.insert(key);
+    return std::monostate{};
+  }
   std::vector<std::uint32_t> performed;
-  for (const std::uint32_t t : events) {
+  if (window > 0 && !cuts.centre.empty()) performed.push_back(cuts.centre[window - 1]);
+  for (const std::uint32_t t : round.events) {
     if (query.truth(done.of(t))) performed.push_back(t);
   }
   // With the declared depths if they allow it, otherwise with deeper FIFOs.
@@ -135,12 +197,17 @@ std::variant<std::monostate, Counterexample, Unknown> ask(
       "semaphore {} may exceed its maximum, but no schedule was found in which it does", s.name)};
 }
 
-/// Z3: can any of the other semaphores exceed its maximum, if any part of its posts were performed
-/// and no wait at all? Semaphores whose posts alone do not fit are `tight` and asked about one by
-/// one.
-std::optional<std::string> ask_loose(const Subject& subject,
-                                     const std::vector<ir::SemaphoreBound>& tight,
-                                     smt::Session& session) {
+/// A semaphore that fits even if nothing is waited for: what it holds, what is posted, its maximum.
+struct Loose {
+  std::int64_t base = 0;
+  std::int64_t posted = 0;
+  std::int64_t maximum = 0;
+  friend auto operator<=>(const Loose&, const Loose&) = default;
+};
+
+/// The semaphores that are not `tight`: all their posts fit.
+std::vector<Loose> loose_semaphores(const Subject& subject,
+                                    const std::vector<ir::SemaphoreBound>& tight) {
   const auto& semaphores = subject.program->semaphores;
   std::vector<char> loose(semaphores.size(), 1);
   for (const ir::SemaphoreBound& bound : tight) loose[bound.semaphore.value()] = 0;
@@ -149,18 +216,30 @@ std::optional<std::string> ask_loose(const Subject& subject,
     const ir::Op& op = subject.one.op_of(*subject.program, ir::TransitionId(t));
     if (op.code == ir::OpCode::post && loose[op.object] != 0) posted[op.object] += op.count;
   }
-  for (std::size_t at = 0; at < semaphores.size(); at += kLoosePerQuery) {
+  std::vector<Loose> out;
+  for (std::size_t s = 0; s < semaphores.size(); ++s) {
+    if (loose[s] != 0) out.push_back({semaphores[s].initial, posted[s], semaphores[s].maximum});
+  }
+  return out;
+}
+
+/// Z3: can any of them exceed its maximum, if any part of the posts were performed and no wait at
+/// all? Equal ones are one question.
+std::optional<std::string> ask_loose(std::vector<Loose> all, smt::Session& session) {
+  if (session.classes) {
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+  }
+  for (std::size_t at = 0; at < all.size(); at += kLoosePerQuery) {
     smt::Query query = session.query(smt::Logic::linear);
     std::vector<smt::Term> exceeded;
-    for (std::size_t s = at; s < std::min(semaphores.size(), at + kLoosePerQuery); ++s) {
-      if (loose[s] == 0) continue;
+    for (std::size_t s = at; s < std::min(all.size(), at + kLoosePerQuery); ++s) {
       const smt::Term value = query.integer(fmt::format("posted_{}", s));
       query.require(query.at_most(query.constant(0), value));
-      query.require(query.at_most(value, query.constant(posted[s])));
-      exceeded.push_back(query.less(query.constant(semaphores[s].maximum),
-                                    query.sum({query.constant(semaphores[s].initial), value})));
+      query.require(query.at_most(value, query.constant(all[s].posted)));
+      exceeded.push_back(query.less(query.constant(all[s].maximum),
+                                    query.sum({query.constant(all[s].base), value})));
     }
-    if (exceeded.empty()) continue;
     query.require(query.any_of(exceeded));
     const smt::Answer answer = session.solve(query);
     if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return undecided->reason;
@@ -174,6 +253,11 @@ std::optional<std::string> ask_loose(const Subject& subject,
 
 Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position,
                       smt::Session& session) {
+  return prove(subject, position, session, Cuts{});
+}
+
+Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+                      smt::Session& session, const Cuts& cuts) {
   if (auto found = faulty_play(subject, subject.stretch, std::nullopt))
     return Refuted{std::move(*found)};
   if (!subject.net.exact()) {
@@ -198,11 +282,26 @@ Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& 
   if (subject.accesses.limit)
     return Unknown{"the accesses of the program exceed the limit of the analysis"};
   const auto tight = ir::semaphore_bounds(*subject.program, subject.one, subject.net);
-  if (auto reason = ask_loose(subject, tight, session)) return Unknown{std::move(*reason)};
-  for (const ir::SemaphoreBound& bound : tight) {
-    auto answer = ask(subject, position, bound.semaphore.value(), session);
-    if (auto* found = std::get_if<Counterexample>(&answer)) return Refuted{std::move(*found)};
-    if (auto* unknown = std::get_if<Unknown>(&answer)) return *unknown;
+  const auto rounds = rounds_of(subject, position, cuts, tight);
+  auto loose = loose_semaphores(subject, tight);
+  for (std::size_t i = 0; i < tight.size(); ++i) {
+    const ir::Semaphore& s = subject.program->semaphores[tight[i].semaphore.value()];
+    for (const auto& [window, round] : rounds[i]) {
+      // Of one window: the posts of all of them do not fit, but they never come together.
+      if (round.base >= 0 && round.posted <= s.maximum - round.base)
+        loose.push_back({round.base, round.posted, s.maximum});
+    }
+  }
+  if (auto reason = ask_loose(std::move(loose), session)) return Unknown{std::move(*reason)};
+  for (std::size_t i = 0; i < tight.size(); ++i) {
+    const ir::SemaphoreBound& bound = tight[i];
+    for (const auto& [window, round] : rounds[i]) {
+      const ir::Semaphore& s = subject.program->semaphores[bound.semaphore.value()];
+      if (round.base >= 0 && round.posted <= s.maximum - round.base) continue;
+      auto answer = ask(subject, position, cuts, window, round, s, session);
+      if (auto* found = std::get_if<Counterexample>(&answer)) return Refuted{std::move(*found)};
+      if (auto* unknown = std::get_if<Unknown>(&answer)) return *unknown;
+    }
     const ir::Semaphore& s = subject.program->semaphores[bound.semaphore.value()];
     if (bound.largest && *bound.largest <= s.maximum) continue;
     if (subject.persistent()) {

@@ -10,7 +10,8 @@
 //
 // The windows depend on one engine program only, so they are the same in every schedule. Z3 is
 // asked, for every semaphore whose posts alone exceed the maximum, for a reachable state in which
-// its value does.
+// its value does; window by window where the program is cut, because what lies in other windows has
+// then been performed or has not.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,9 @@
 
 namespace spatialcert::smt {
 struct Session;
+}
+namespace spatialcert::proofs {
+struct Cuts;
 }
 
 namespace spatialcert::proofs::bounds {
@@ -29,6 +33,9 @@ struct Witness {};
 [[nodiscard]] Search<Witness> prove(const Subject& subject,
                                     const std::vector<std::uint32_t>& position,
                                     smt::Session& session);
+[[nodiscard]] Search<Witness> prove(const Subject& subject,
+                                    const std::vector<std::uint32_t>& position,
+                                    smt::Session& session, const Cuts& cuts);
 [[nodiscard]] Check check(const Subject& subject, const Witness& witness);
 
 /// The first op of the stretch, in transition order, that leaves its program's own window.

@@ -32,6 +32,12 @@ Counterexample bad_read(const Subject& subject, const std::vector<std::uint32_t>
 
 Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
             const std::vector<ordering::ExaminedPair>& ordered, smt::Session& session) {
+  return prove(subject, position, ordered, session, Cuts{});
+}
+
+Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+            const std::vector<ordering::ExaminedPair>& ordered, smt::Session& session,
+            const Cuts& cuts) {
   const Sources found = sources(subject, position);
   Found out;
   out.undeclared = found.undeclared;
@@ -58,7 +64,7 @@ Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
     if (examined && at->shown) continue;
     pairs.push_back({writer, reader, examined ? at->reach : ordering::Reach::anywhere});
   }
-  if (auto reason = refute_reversals(subject, position, session, pairs)) {
+  if (auto reason = refute_reversals(subject, position, session, cuts, pairs)) {
     out.search = Unknown{std::move(*reason)};
   } else {
     out.search = Proved<Witness>{};

@@ -21,6 +21,9 @@
 namespace spatialcert::smt {
 struct Session;
 }
+namespace spatialcert::proofs {
+struct Cuts;
+}
 
 namespace spatialcert::proofs::flow {
 
@@ -51,6 +54,9 @@ struct Found {
 [[nodiscard]] Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
                           const std::vector<ordering::ExaminedPair>& ordered,
                           smt::Session& session);
+[[nodiscard]] Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+                          const std::vector<ordering::ExaminedPair>& ordered, smt::Session& session,
+                          const Cuts& cuts);
 [[nodiscard]] Check check(const Subject& subject, const Witness& witness);
 
 }  // namespace spatialcert::proofs::flow

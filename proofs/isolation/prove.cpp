@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
+#include "proofs/canonical.hpp"
 #include "proofs/counterexample.hpp"
 #include "proofs/isolation/rule.hpp"
 #include "smt/query.hpp"
@@ -12,7 +15,7 @@ namespace {
 
 /// Intervals per window of a line of locations, and per query (see memory/prove.cpp).
 constexpr std::size_t kWindow = 64;
-constexpr std::size_t kPerQuery = 512;
+constexpr std::size_t kPerQuery = 128;
 /// The line of all counters, after the storages.
 constexpr std::uint32_t kCounters = 0xffffffffU;
 
@@ -123,9 +126,40 @@ class Prover {
       window.members.insert(window.members.end(), all.begin() + static_cast<std::ptrdiff_t>(first),
                             all.begin() + static_cast<std::ptrdiff_t>(last));
       reaching = window.members;
+      if (session_.classes && !asked_.insert(key_of(window)).second) {
+        ++session_.repeated;
+        continue;
+      }
       pending_ += window.members.size();
       windows_.push_back(std::move(window));
     }
+  }
+
+  /// Equal sets are one question, whatever they are sets of.
+  [[nodiscard]] static smt::QuestionKey key_of(const Window& window) {
+    CanonicalText text('i');
+    // Only the order of the ends matters.
+    std::vector<std::uint64_t> ends{window.low, window.high};
+    for (const Interval& i : window.members) {
+      ends.push_back(i.low);
+      ends.push_back(i.high);
+    }
+    std::sort(ends.begin(), ends.end());
+    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    const auto rank = [&](std::uint64_t end) {
+      return static_cast<std::uint64_t>(std::lower_bound(ends.begin(), ends.end(), end) -
+                                        ends.begin());
+    };
+    std::map<std::uint32_t, std::uint32_t> number;
+    text.number(rank(window.low));
+    text.number(rank(window.high));
+    for (const Interval& i : window.members) {
+      text.number(rank(i.low));
+      text.number(rank(i.high));
+      text.number(number.emplace(i.unit, number.size()).first->second);
+      text.number(i.writes ? 1 : 0);
+    }
+    return text.key();
   }
 
   std::optional<Search<Witness>> ask() {
@@ -195,6 +229,7 @@ class Prover {
   smt::Session& session_;
   std::vector<Window> windows_;
   std::size_t pending_ = 0;
+  std::set<smt::QuestionKey> asked_;
 };
 
 }  // namespace

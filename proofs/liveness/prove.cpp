@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "ir/require.hpp"
+#include "ir/sections.hpp"
+#include "proofs/canonical.hpp"
 #include "proofs/issues.hpp"
 #include "proofs/liveness/cycle.hpp"
 #include "proofs/liveness/rule.hpp"
@@ -31,8 +33,10 @@ bool only_token_free(const Subject& subject) {
 /// carry all potentials.
 class Heads {
  public:
-  Heads(const Subject& subject, bool token_free) : u_(subject.one), head_(u_.transitions()) {
+  Heads(const Subject& subject, bool token_free, const std::vector<ir::Piece>& pieces)
+      : u_(subject.one), head_(u_.transitions()) {
     std::vector<bool> is_head(u_.transitions(), false);
+    for (const ir::Piece& piece : pieces) is_head[piece.begin] = true;
     for (const ir::Place& p : subject.net.places) {
       if (p.tokens == 0 || !token_free) is_head[p.to.value()] = true;
     }
@@ -145,16 +149,90 @@ std::vector<std::uint32_t> blocks(const Heads& heads, const std::vector<Constrai
   return block;
 }
 
+/// The pieces of a program that closed boundaries cut into several parts.
+std::vector<ir::Piece> pieces_to_cut(const Subject& subject, bool cut) {
+  return cut && !ir::phases_of(*subject.program).closed.empty()
+             ? ir::pieces_of(*subject.program, subject.one)
+             : std::vector<ir::Piece>{};
+}
+
+/// Where in the sequence of phases and closed boundaries every head stands.
+std::vector<std::uint32_t> ranks(const Subject& subject, const Heads& heads,
+                                 const std::vector<ir::Piece>& pieces) {
+  const ir::Program& program = *subject.program;
+  std::vector<std::uint32_t> before(program.sections.size() + 1, 0);  // closed boundaries
+  for (const ir::Boundary& b : program.boundaries) {
+    if (b.closed) before[b.after.value() + 1] = 1;
+  }
+  for (std::size_t s = 1; s < before.size(); ++s) before[s] += before[s - 1];
+  std::vector<std::uint32_t> rank(heads.size(), 0);
+  for (const ir::Piece& piece : pieces) {
+    const std::uint32_t r =
+        piece.section.valid()
+            ? 2 * before[piece.section.value()]
+            : 2 * before[program.boundaries[piece.boundary.value()].after.value()] + 1;
+    for (std::uint32_t t = piece.begin; t < piece.end; ++t) rank[heads.of(t)] = r;
+  }
+  return rank;
+}
+
+/// Blocks that hold heads of one rank each, so that equal phases and boundaries have equal blocks.
+/// Nothing if a constraint leads back in the ranks, or there is a cycle.
+std::vector<std::uint32_t> blocks_by_rank(const std::vector<Constraint>& all,
+                                          const std::vector<std::uint32_t>& rank) {
+  const auto heads = static_cast<std::uint32_t>(rank.size());
+  std::vector<std::uint32_t> missing(heads, 0), begin(heads + 1, 0);
+  for (const Constraint& c : all) {
+    if (rank[c.from] > rank[c.to]) return {};
+    if (rank[c.from] != rank[c.to]) continue;
+    ++missing[c.to];
+    ++begin[c.from + 1];
+  }
+  for (std::uint32_t h = 0; h < heads; ++h) begin[h + 1] += begin[h];
+  auto at = begin;
+  std::vector<std::uint32_t> next(begin.back());
+  for (const Constraint& c : all) {
+    if (rank[c.from] == rank[c.to]) next[at[c.from]++] = c.to;
+  }
+  std::vector<std::vector<std::uint32_t>> members;
+  for (std::uint32_t h = 0; h < heads; ++h) {
+    if (rank[h] >= members.size()) members.resize(rank[h] + 1);
+    members[rank[h]].push_back(h);
+  }
+  std::vector<std::uint32_t> block(heads, 0);
+  std::uint32_t number = 0;
+  for (const auto& of_rank : members) {
+    std::vector<std::uint32_t> order;
+    for (const std::uint32_t h : of_rank) {
+      if (missing[h] == 0) order.push_back(h);
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      block[order[i]] = number + static_cast<std::uint32_t>(i / kBlock);
+      for (std::uint32_t e = begin[order[i]]; e < begin[order[i] + 1]; ++e) {
+        if (--missing[next[e]] == 0) order.push_back(next[e]);
+      }
+    }
+    if (order.size() != of_rank.size()) return {};
+    number += static_cast<std::uint32_t>((order.size() + kBlock - 1) / kBlock);
+  }
+  return block;
+}
+
 class Potentials {
  public:
   Potentials(const Subject& subject, smt::Session& session)
       : subject_(subject),
         session_(session),
         token_free_(only_token_free(subject)),
-        heads_(subject, token_free_),
+        pieces_(pieces_to_cut(subject, session.classes && token_free_)),
+        heads_(subject, token_free_, pieces_),
         all_(constraints(subject, heads_, token_free_)),
-        block_(token_free_ ? blocks(heads_, all_) : std::vector<std::uint32_t>(heads_.size(), 0)),
         potential_(heads_.size(), 0) {
+    if (!pieces_.empty()) block_ = blocks_by_rank(all_, ranks(subject, heads_, pieces_));
+    if (block_.size() != heads_.size()) {
+      block_ = token_free_ && session.classes ? blocks(heads_, all_)
+                                              : std::vector<std::uint32_t>(heads_.size(), 0);
+    }
     for (const std::uint32_t b : block_) {
       if (b != kNoBlock) blocks_ = std::max(blocks_, b + 1);
     }
@@ -219,13 +297,27 @@ class Potentials {
 
   smt::Answer solve_block(const std::vector<std::uint32_t>& members,
                           const std::vector<Constraint>& inside, std::int64_t base) {
+    number_.resize(heads_.size());
+    for (std::uint32_t i = 0; i < members.size(); ++i) number_[members[i]] = i;
+    CanonicalText text('l');
+    text.number(members.size());
+    for (const Constraint& c : inside) {
+      text.number(number_[c.from]);
+      text.number(number_[c.to]);
+      text.signed_number(c.gap);
+    }
+    const smt::QuestionKey key = text.key();
+    const auto solved = session_.classes ? session_.solved.find(key) : session_.solved.end();
+    if (solved != session_.solved.end()) {
+      ++session_.repeated;
+      for (std::size_t i = 0; i < members.size(); ++i)
+        potential_[members[i]] = base + solved->second[i];
+      return smt::Satisfied{};
+    }
     smt::Query query = session_.query(smt::Logic::difference);
     std::vector<smt::Term> terms;
-    for (const std::uint32_t h : members) {
-      number_.resize(heads_.size());
-      number_[h] = static_cast<std::uint32_t>(terms.size());
+    for (const std::uint32_t h : members)
       terms.push_back(query.integer(fmt::format("r{}", heads_.transition(h))));
-    }
     for (const Constraint& c : inside) {
       query.require(query.at_most(query.constant(c.gap),
                                   query.minus(terms[number_[c.to]], terms[number_[c.from]])));
@@ -237,13 +329,18 @@ class Potentials {
       potential_[members[i]] = query.value(terms[i]);
       least = i == 0 ? potential_[members[i]] : std::min(least, potential_[members[i]]);
     }
-    for (const std::uint32_t h : members) potential_[h] += base - least;
+    std::vector<std::int64_t>& values = session_.solved[key];
+    for (const std::uint32_t h : members) {
+      values.push_back(potential_[h] - least);
+      potential_[h] += base - least;
+    }
     return answer;
   }
 
   const Subject& subject_;
   smt::Session& session_;
   bool token_free_;
+  std::vector<ir::Piece> pieces_;
   Heads heads_;
   std::vector<Constraint> all_;
   std::vector<std::uint32_t> block_, number_;

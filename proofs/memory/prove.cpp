@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "proofs/canonical.hpp"
 #include "proofs/memory/rule.hpp"
 #include "smt/query.hpp"
 
@@ -12,7 +14,7 @@ namespace {
 /// windows, and a window knows every buffer that reaches into it.
 constexpr std::size_t kWindow = 64;
 /// Buffers per query: small windows are asked about together, each with a byte of its own.
-constexpr std::size_t kPerQuery = 512;
+constexpr std::size_t kPerQuery = 128;
 
 struct Window {
   std::vector<ir::BufferId> members;  ///< by address
@@ -84,9 +86,26 @@ class Prover {
                             order.begin() + static_cast<std::ptrdiff_t>(first),
                             order.begin() + static_cast<std::ptrdiff_t>(last));
       reaching = window.members;
+      if (session_.classes && !asked_.insert(key_of(window)).second) {
+        ++session_.repeated;
+        continue;
+      }
       pending_ += window.members.size();
       windows_.push_back(std::move(window));
     }
+  }
+
+  /// Equal layouts are one question. An unequal answer would end the search at the first of them.
+  [[nodiscard]] smt::QuestionKey key_of(const Window& window) const {
+    CanonicalText text('m');
+    text.number(window.low);
+    text.number(window.high);
+    text.number(window.size);
+    for (const ir::BufferId id : window.members) {
+      text.number(at(id).address);
+      text.number(end(id));
+    }
+    return text.key();
   }
 
   /// Asks about the pending windows.
@@ -151,6 +170,7 @@ class Prover {
   smt::Session& session_;
   std::vector<Window> windows_;  // not yet asked about
   std::size_t pending_ = 0;      // buffers in them
+  std::set<smt::QuestionKey> asked_;
 };
 
 }  // namespace

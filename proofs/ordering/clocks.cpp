@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ir/require.hpp"
+#include "proofs/cuts.hpp"
 
 namespace spatialcert::proofs::ordering {
 namespace {
@@ -94,8 +95,11 @@ class Sweep {
 class Finder {
  public:
   Finder(const Subject& subject, const std::vector<std::uint32_t>& position,
-         const std::vector<Pair>& pairs)
-      : subject_(subject), pairs_(pairs), sequence_(position.size()) {
+         const std::vector<Pair>& pairs, const Cuts& cuts)
+      : subject_(subject),
+        pairs_(pairs),
+        crossings_(subject, position, cuts),
+        sequence_(position.size()) {
     for (std::uint32_t t = 0; t < position.size(); ++t) sequence_[position[t]] = t;
     paths_.found.assign(pairs.size(), 0);
     paths_.reach.assign(pairs.size(), Reach::anywhere);
@@ -105,7 +109,7 @@ class Finder {
   Paths run() {
     std::map<ir::Site, std::vector<std::uint32_t>> pairs_of;  // by the site of the earlier access
     for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
-      if (!look_back(i)) pairs_of[site(first(i))].push_back(i);
+      if (!look_back(i) && !cross(i)) pairs_of[site(first(i))].push_back(i);
     }
     const auto rows_of = rows_by_site();
     for (auto& [site, members] : pairs_of) {
@@ -167,6 +171,15 @@ class Finder {
     return false;
   }
 
+  bool cross(std::uint32_t i) {
+    auto path = crossings_.path(first(i), last(i));
+    if (!path) return false;
+    paths_.found[i] = 1;
+    paths_.reach[i] = Reach::boundary;
+    paths_.places[i] = std::move(*path);
+    return true;
+  }
+
   /// Records the paths the sweep has and keeps in `members` the pairs that are left.
   void resolve(const Sweep& sweep, std::vector<std::uint32_t>& members, Reach reach) {
     const bool local = reach == Reach::site;
@@ -185,6 +198,7 @@ class Finder {
 
   const Subject& subject_;
   const std::vector<Pair>& pairs_;
+  Crossings crossings_;
   std::vector<std::uint32_t> sequence_;
   Paths paths_;
 };
@@ -192,8 +206,8 @@ class Finder {
 }  // namespace
 
 Paths find_paths(const Subject& subject, const std::vector<std::uint32_t>& position,
-                 const std::vector<Pair>& pairs) {
-  return Finder(subject, position, pairs).run();
+                 const std::vector<Pair>& pairs, const Cuts& cuts) {
+  return Finder(subject, position, pairs, cuts).run();
 }
 
 }  // namespace spatialcert::proofs::ordering

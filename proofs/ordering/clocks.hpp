@@ -4,7 +4,8 @@
 // later access. For the others, for the engine programs of one site at a time, a sweep over
 // transitions in linear-extension order keeps the latest op of each of these programs that is known
 // to come before, and where that knowledge arrived. First only over the site's own programs and the
-// places between them, then over everything for the pairs that are left.
+// places between them, then over everything for the pairs that are left. Pairs of different windows
+// go over the centre between them.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,6 @@ struct Paths {
 };
 
 [[nodiscard]] Paths find_paths(const Subject& subject, const std::vector<std::uint32_t>& position,
-                               const std::vector<Pair>& pairs);
+                               const std::vector<Pair>& pairs, const Cuts& cuts);
 
 }  // namespace spatialcert::proofs::ordering

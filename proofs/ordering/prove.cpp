@@ -19,18 +19,20 @@ constexpr std::size_t kCandidates = 64;
 
 class Prover {
  public:
-  Prover(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session)
+  Prover(const Subject& subject, const std::vector<std::uint32_t>& position, smt::Session& session,
+         const Cuts& cuts)
       : subject_(subject),
         position_(position),
         session_(session),
+        cuts_(cuts),
         pairs_(conflicting_pairs(subject, position)) {}
 
   Found run() {
     Found found;
-    const Paths paths = find_paths(subject_, position_, pairs_);
-    const std::uint64_t before = session_.queries;
+    const Paths paths = find_paths(subject_, position_, pairs_, cuts_);
+    const std::uint64_t before = session_.queries, repeated = session_.repeated;
     found.search = judge(paths);
-    found.strategy = strategy(paths, session_.queries - before);
+    found.strategy = strategy(paths, session_.queries - before, session_.repeated - repeated);
     for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
       found.ordered.push_back({first(i), last(i), paths.reach[i], shown_ && paths.found[i] != 0});
     }
@@ -45,13 +47,18 @@ class Prover {
     return subject_.accesses.accesses[pairs_[i].later].transition.value();
   }
   /// Pairs by the part of the net that a query about them speaks of.
-  [[nodiscard]] static std::string strategy(const Paths& paths, std::uint64_t queries) {
-    if (queries <= 1) return queries == 1 ? "one query" : "";
-    std::uint64_t pairs[3] = {0, 0, 0};
+  [[nodiscard]] static std::string strategy(const Paths& paths, std::uint64_t queries,
+                                            std::uint64_t repeated) {
+    if (queries == 0) return "";
+    const std::string more = repeated == 0 ? "" : fmt::format(" for {}", queries + repeated);
+    if (queries == 1) return repeated == 0 ? "one query" : "one query" + more;
+    std::uint64_t pairs[4] = {0, 0, 0, 0};
     for (const Reach reach : paths.reach) ++pairs[static_cast<std::size_t>(reach)];
-    return fmt::format(
-        "{} queries: {} pairs within two engine programs, {} within a site, {} in the whole net",
-        queries, pairs[0], pairs[1], pairs[2]);
+    std::string text = fmt::format(
+        "{} queries{}: {} pairs within two engine programs, {} within a site, {} in the whole net",
+        queries, more, pairs[0], pairs[1], pairs[2]);
+    if (pairs[3] != 0) text += fmt::format(", {} across boundaries", pairs[3]);
+    return text;
   }
   Search<Witness> judge(const Paths& paths) {
     if (paths.limit) {
@@ -68,7 +75,7 @@ class Prover {
         ordered.push_back({first(i), last(i), paths.reach[i]});
       }
     }
-    if (auto reason = refute_reversals(subject_, position_, session_, ordered))
+    if (auto reason = refute_reversals(subject_, position_, session_, cuts_, ordered))
       return Unknown{std::move(*reason)};
     shown_ = true;
     if (!open.empty()) return refute(open);
@@ -194,6 +201,7 @@ class Prover {
   const Subject& subject_;
   const std::vector<std::uint32_t>& position_;
   smt::Session& session_;
+  const Cuts& cuts_;
   std::vector<Pair> pairs_;
   bool shown_ = false;
 };
@@ -202,10 +210,15 @@ class Prover {
 
 Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
             smt::Session& session) {
+  return prove(subject, position, session, Cuts{});
+}
+
+Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+            smt::Session& session, const Cuts& cuts) {
   if (subject.accesses.limit) {
     return {Unknown{"the accesses of the program exceed the limit of the analysis"}, {}, {}};
   }
-  return Prover(subject, position, session).run();
+  return Prover(subject, position, session, cuts).run();
 }
 
 }  // namespace spatialcert::proofs::ordering

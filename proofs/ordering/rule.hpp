@@ -27,6 +27,9 @@
 namespace spatialcert::smt {
 struct Session;
 }
+namespace spatialcert::proofs {
+struct Cuts;
+}
 
 namespace spatialcert::proofs::ordering {
 
@@ -37,8 +40,8 @@ struct Witness {
 };
 
 /// How far one has to look to see that two ops are ordered: at one hand-off between their engine
-/// programs, at the engine programs of their site, or anywhere.
-enum class Reach : std::uint8_t { direct, site, anywhere };
+/// programs, at the engine programs of their site, anywhere, or at the boundary between them.
+enum class Reach : std::uint8_t { direct, site, anywhere, boundary };
 
 /// Two transitions whose order was examined.
 struct ExaminedPair {
@@ -55,8 +58,11 @@ struct Found {
 };
 
 /// `position`: a linear extension of the subject.
+/// `cuts`: where the program may be cut (proofs/cuts.hpp); without any it is one window.
 [[nodiscard]] Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
                           smt::Session& session);
+[[nodiscard]] Found prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+                          smt::Session& session, const Cuts& cuts);
 [[nodiscard]] Check check(const Subject& subject, const Witness& witness);
 
 }  // namespace spatialcert::proofs::ordering

@@ -1,0 +1,43 @@
+// Questions up to names: what makes the classes of equal parts of a program cost one question.
+//
+// A query about a part of a program is written down as numbers that count within the part. Parts
+// that are equal up to which sites, objects and ops they are have equal texts, so one answer does
+// for all of them (DESIGN 8). Untrusted: the witnesses that rest on it are checked for every part.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ir/digest.hpp"
+#include "smt/query.hpp"
+
+namespace spatialcert::proofs {
+
+class CanonicalText {
+ public:
+  /// `kind`: one letter per kind of question.
+  explicit CanonicalText(char kind) : text_(1, kind) {}
+
+  void number(std::uint64_t value) {
+    for (; value >= 0x80U; value >>= 7U)
+      text_.push_back(static_cast<char>((value & 0x7fU) | 0x80U));
+    text_.push_back(static_cast<char>(value));
+  }
+  void signed_number(std::int64_t value) {
+    const auto bits = static_cast<std::uint64_t>(value);
+    number((bits << 1U) ^ (value < 0 ? ~std::uint64_t{0} : 0));
+  }
+  [[nodiscard]] smt::QuestionKey key() const { return ir::sha256(text_); }
+
+ private:
+  std::string text_;
+};
+
+/// Was an equal question found impossible in this session? Counts it if so.
+[[nodiscard]] inline bool known_impossible(smt::Session& session, const smt::QuestionKey& key) {
+  if (!session.classes || !session.impossible.contains(key)) return false;
+  ++session.repeated;
+  return true;
+}
+
+}  // namespace spatialcert::proofs
