@@ -30,6 +30,7 @@ class Checker {
     check_tensors();
     std::visit([&](const auto& work) { check(work); }, about_.work);
     check_split();
+    put_in_order();
     return std::move(section_);
   }
 
@@ -105,6 +106,26 @@ class Checker {
         refuse(where, "fewer than 2^63 bytes", shape_text(t));
       }
     }
+  }
+
+  /// The tensors that are used in the order in which they are declared.
+  void put_in_order() {
+    Section& s = section_;
+    Section ordered;
+    for (const SectionTensor& t : about_.tensors) {
+      const auto at = std::find_if(s.tensors.begin(), s.tensors.end(),
+                                   [&](const SectionTensor& u) { return u.name == t.name; });
+      if (at == s.tensors.end()) continue;
+      const auto i = static_cast<std::size_t>(at - s.tensors.begin());
+      ordered.tensors.push_back(t);
+      ordered.read.push_back(s.read[i]);
+      ordered.written.push_back(s.written[i]);
+      ordered.written_in_part.push_back(s.written_in_part[i]);
+    }
+    s.tensors = std::move(ordered.tensors);
+    s.read = std::move(ordered.read);
+    s.written = std::move(ordered.written);
+    s.written_in_part = std::move(ordered.written_in_part);
   }
 
   static std::string place(const std::string& tensor) {
@@ -329,6 +350,20 @@ class Checker {
       refuse(place(cache.name),
              fmt::format("room for {} rows from row {} on", source.rows, work.position),
              fmt::format("{} rows", cache.rows));
+    }
+  }
+
+  void check(const AppendColumn& work) {
+    const SectionTensor source = reads(work.source);
+    const SectionTensor cache = writes(work.cache);
+    section_.written_in_part[use(work.cache)] = 1;
+    expect_shape(source, 1, source.cols);
+    expect_type(cache, source.dtype);
+    expect_other(cache, work.source);
+    if (source.cols != cache.rows) expect_shape(cache, source.cols, cache.cols);
+    if (work.position >= cache.cols) {
+      refuse(place(cache.name), fmt::format("a column {}", work.position),
+             fmt::format("{} columns", cache.cols));
     }
   }
 

@@ -45,6 +45,7 @@ struct Store {
   ir::DType dtype = ir::DType::f32;
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
+  bool shapeless = false;  ///< no tile: what is a row to one engine is a column to the next
 };
 using StoreId = std::uint32_t;
 

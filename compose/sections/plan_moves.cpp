@@ -28,6 +28,18 @@ void plan(Section& section, Plan& plan, const AppendRows& work, Interval rows, I
   move_tiles(section, plan, work.source, work.cache, work.position, rows, cols);
 }
 
+// A row and a column of equal length are the same bytes.
+void plan(Section& section, Plan& plan, const AppendColumn& work, Interval rows, Interval cols) {
+  for (const Rectangle& at : rectangles(plan, grid_of(section), rows, cols)) {
+    TileStep step;
+    const StorePart page =
+        load(section, plan, step.loads, 0, work.source, at.row_extent(), at.col_extent());
+    plan.stores[page.store].shapeless = true;
+    step.save = save(section, page, work.cache, at.col_extent(), {work.position, 1, {}});
+    nest(plan, at, {}, {}, {{std::move(step)}});
+  }
+}
+
 // Which row of the table is read is known only when the index is, so a load reads all of them.
 void plan(Section& section, Plan& plan, const GatherRows& work, Interval rows, Interval cols) {
   for (const Rectangle& at : rectangles(plan, grid_of(section), rows, cols)) {

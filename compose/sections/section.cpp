@@ -50,6 +50,7 @@ struct Extents {
   }
   Grid operator()(const GatherRows& w) const { return of(w.result); }
   Grid operator()(const AppendRows& w) const { return of(w.source); }
+  Grid operator()(const AppendColumn& w) const { return of(w.source, false, true); }
   Grid operator()(const DeltaUpdate& w) const { return of(w.state, false, true); }
   Grid operator()(const Copy& w) const { return of(w.source); }
 

@@ -52,6 +52,7 @@ void plan(Section& section, Plan& plan, const Softmax& work, Interval rows, Inte
 void plan(Section& section, Plan& plan, const Rope& work, Interval rows, Interval cols);
 void plan(Section& section, Plan& plan, const GatherRows& work, Interval rows, Interval cols);
 void plan(Section& section, Plan& plan, const AppendRows& work, Interval rows, Interval cols);
+void plan(Section& section, Plan& plan, const AppendColumn& work, Interval rows, Interval cols);
 void plan(Section& section, Plan& plan, const DeltaUpdate& work, Interval rows, Interval cols);
 void plan(Section& section, Plan& plan, const Copy& work, Interval rows, Interval cols);
 

@@ -73,6 +73,12 @@ struct AppendRows {
   std::string cache;
   std::uint64_t position = 0;
 };
+/// Writes the source, 1 x d, to column `position` of the cache, d x n: keys as a matmul wants them.
+struct AppendColumn {
+  std::string source;
+  std::string cache;
+  std::uint64_t position = 0;
+};
 /// One step of the gated delta rule per row of key and value, on the state in place.
 struct DeltaUpdate {
   std::string state;  ///< d x e
@@ -87,7 +93,7 @@ struct Copy {
 };
 
 using Work = std::variant<Matmul, Elementwise, RowReduction, RmsNorm, Softmax, Rope, GatherRows,
-                          AppendRows, DeltaUpdate, Copy>;
+                          AppendRows, AppendColumn, DeltaUpdate, Copy>;
 
 }  // namespace sections
 

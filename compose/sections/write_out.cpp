@@ -126,7 +126,7 @@ class Writer {
         buffer.space = ir::SpaceId(space);
         buffer.page_bytes = page;
         buffer.pages = fifo ? about_.depth : 1;
-        buffer.tile = ir::Tile{store.rows, store.cols, store.dtype};
+        if (!store.shapeless) buffer.tile = ir::Tile{store.rows, store.cols, store.dtype};
         buffer.address = saturating_add(end, memory.alignment - 1) & ~(memory.alignment - 1);
         end = saturating_add(buffer.address, saturating_mul(page, buffer.pages));
         objects.buffers.emplace_back(program_.buffers.size());

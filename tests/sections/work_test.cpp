@@ -292,6 +292,22 @@ TEST_CASE("copies, and rows appended to a cache") {
   }
 }
 
+TEST_CASE("a row appended to a cache as a column") {
+  for (const Variation& v : variations({{1, 4, 1}, {3, 3, 1}}, false, true)) {
+    CAPTURE(v.text());
+    for (const std::uint64_t position : {0U, 4U}) {
+      check_section(
+          describe(AppendColumn{"k", "cache", position},
+                   {given("k", 1, 11, DType::bf16), given("cache", 11, 5, DType::bf16)}, v),
+          "cache", [&](const Contents& of) {
+            return filled<double>(DType::bf16, 11, 5, [&](auto r, auto c) {
+              return c == position ? of("k").at<double>(0, r) : of("cache").at<double>(r, c);
+            });
+          });
+    }
+  }
+}
+
 TEST_CASE("a recurrent state is updated in place") {
   for (const std::uint64_t tokens : {1U, 2U}) {
     for (const Variation& v : variations({{2, 4, 1}, {8, 3, 1}}, false, true)) {
