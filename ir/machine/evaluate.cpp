@@ -65,9 +65,8 @@ void shapes_differ(const Operands& operands) {
 
 namespace {
 
-/// Shape of the result of an elementwise op: every operand has it, or 1 row or 1 column instead. A
-/// single operand of another number of rows and columns than the others cannot be told apart from a
-/// mistake.
+/// Shape of the result of an elementwise op, and whether it is one: every operand has it, or 1 row
+/// or 1 column instead; without any shape all operands are rows of equal length.
 std::pair<Shape, bool> common_shape(const Operands& operands) {
   Shape shape{1, 1};
   bool any = false;
