@@ -8,6 +8,7 @@ namespace spatialcert::tests {
 namespace {
 
 using ir::machine::Ending;
+using ir::machine::rounded;
 
 const std::string kTile = R"("tile": {"rows": 4, "cols": 4, "dtype": "f32"})";
 
@@ -103,6 +104,35 @@ TEST_CASE("a resident buffer lives through a restart, one of its section does no
   REQUIRE_FALSE(n.restart(with_x(6)).has_value());
   check_finished(n.run());
   check_holds(n, "y", 0);
+}
+
+TEST_CASE("a buffer of its section holds nothing when the program starts again") {
+  ir::Program program = Draft("scratch")
+                            .tensor("x", "external")
+                            .tensor("y")
+                            .buffer("b", kTile)
+                            .engine("compute", {"run c x > b"})
+                            .engine("store", {"run c b > y"})
+                            .program();
+  Machine m = machine(program, with_x(5));
+  check_finished(m.run(Schedule::script({0, 1})));
+  REQUIRE_FALSE(m.restart(with_x(6)).has_value());
+  const Outcome outcome = m.run(Schedule::script({1, 0}));
+  CHECK(outcome.ending == Ending::fault);
+  CHECK(*outcome.fault == FaultKind::undefined_read);
+}
+
+TEST_CASE("a part of a row of a tile is a row") {
+  const ir::Program program = Draft("row")
+                                  .tensor("x", "external")
+                                  .buffer("b", kTile)
+                                  .buffer("c", kTile)
+                                  .stage("s", "softmax")
+                                  .engine("compute", {"run l x > b", "run s b[20:32] > c[0:12]"})
+                                  .program();
+  Machine m = machine(program, with_x(5));
+  check_finished(m.run());
+  CHECK(m.buffer("c")->at<double>(0, 2) == rounded(1.0 / 3, DType::f32));
 }
 
 void check_no_restart(Machine& m, const std::string& path, const std::string& found) {

@@ -110,6 +110,12 @@ TEST_CASE("an engine that has nothing to do in a loop has no loop") {
       "repeat 2 {; front in0/a; front in1/b; run matmul; pop in0/a; pop in1/b; "
       "repeat 3 {; front in0/a; front in1/b; run matmul; pop in0/a; pop in1/b; }; "
       "front in0/a; front in1/b; reserve out/c; run matmul; push out/c; pop in0/a; pop in1/b; }; ");
+  const ir::Program turns =
+      built(describe(Matmul{"a", "b", "c", {}}, {of("a", 8, 10), of("b", 10, 4), of("c", 8, 4)},
+                     {1, Split::rows, Handover::semaphores, 2, {2, 4, 1}}));
+  // Only the innermost loop takes the slots in turn.
+  CHECK(text(turns, turns.programs[0]).find("repeat 4 {; wait in0.0/a/free; run load/a") == 0);
+  CHECK(text(turns, turns.programs[0]).find("repeat 4 {; ", 1) != std::string::npos);
   const ir::Program moves = built(describe(Copy{"x", "y"}, {of("x", 4, 4), of("y", 4, 4)}));
   CHECK(moves.programs.size() == 2);
 }
