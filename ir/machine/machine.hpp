@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/machine/fault.hpp"
@@ -65,6 +66,7 @@ class Machine {
   /// unroll to too many ops.
   [[nodiscard]] static Result<Machine> make(const Program& program, const Inputs& inputs = {},
                                             std::uint32_t iterations = 1);
+  static Result<Machine> make(Program&&, const Inputs& = {}, std::uint32_t = 1) = delete;
   Machine(Machine&&) noexcept;
   Machine& operator=(Machine&&) noexcept;
   ~Machine();
