@@ -104,6 +104,14 @@ enum class BufferKind : std::uint8_t { fifo, interm, scratch };
 enum class Depth : std::uint8_t { exact, guaranteed };
 enum class Lifetime : std::uint8_t { section, resident };
 
+/// Layout of a page as a matrix: row-major, rows * cols * size_of(dtype) == page_bytes. The pages
+/// of a buffer stand one below the other. Only the reference machine (ir/machine/) looks at it.
+struct Tile {
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
+  DType dtype = DType::f32;
+};
+
 struct Buffer {
   std::string name;
   BufferKind kind = BufferKind::scratch;
@@ -112,6 +120,7 @@ struct Buffer {
   std::uint64_t address = 0;  ///< bytes from the start of the space
   std::uint64_t page_bytes = 0;
   std::uint64_t pages = 0;
+  std::optional<Tile> tile;     ///< none: a page is bytes without a shape
   Depth depth = Depth::exact;   ///< FIFOs only
   HandoffId handoff;            ///< FIFOs only: how its pages travel
   Init init = Init::undefined;  ///< not for FIFOs, which start empty

@@ -98,6 +98,7 @@ class ProgramReader {
   void read_tensor(Value& value);
   void read_buffer(Value& value);
   void address_left_out(const char* at, std::uint32_t buffer);
+  Tile read_tile(Value& value);
   void read_lifetime(Value& value, std::size_t buffer);
   void read_semaphore(Value& value);
   void read_stage(Value& value);

@@ -9,25 +9,18 @@ namespace {
 constexpr Key kTensorKeys[] = {{"name"},         {"role"},        {"rows"},
                                {"cols"},         {"dtype"},       {"init", false},
                                {"owner", false}, {"view", false}, {"source", false}};
-constexpr Key kBufferKeys[] = {{"name"},
-                               {"kind"},
-                               {"site"},
-                               {"space"},
-                               {"address", false},
-                               {"page_bytes"},
-                               {"pages"},
-                               {"depth", false},
-                               {"handoff", false},
-                               {"init", false},
-                               {"lifetime", false},
-                               {"view", false},
-                               {"source", false}};
+constexpr Key kBufferKeys[] = {{"name"},           {"kind"},           {"site"},
+                               {"space"},          {"address", false}, {"page_bytes"},
+                               {"pages"},          {"tile", false},    {"depth", false},
+                               {"handoff", false}, {"init", false},    {"lifetime", false},
+                               {"view", false},    {"source", false}};
 constexpr Key kSemaphoreKeys[] = {{"name"},    {"site"},           {"initial", false},
                                   {"maximum"}, {"restart", false}, {"handoff", false}};
 constexpr Key kStageKeys[] = {
     {"name"}, {"kind"}, {"op", false}, {"scale", false}, {"section", false}};
 constexpr Key kEdgeKeys[] = {{"producer"}, {"buffer"}, {"consumer"}, {"handoff", false}};
 constexpr Key kViewKeys[] = {{"of"}, {"offset", false}};
+constexpr Key kTileKeys[] = {{"rows"}, {"cols"}, {"dtype"}};
 constexpr Key kResidentKeys[] = {{"resident"}};
 
 }  // namespace
@@ -117,20 +110,23 @@ void ProgramReader::read_buffer(Value& value) {
         buffer.pages = json_.natural(member);
         break;
       case 7:
-        buffer.depth = enumeration<Depth>(member);
+        buffer.tile = read_tile(member);
         break;
       case 8:
+        buffer.depth = enumeration<Depth>(member);
+        break;
+      case 9:
         later(NameKind::handoff, member, [number](Program& program, std::uint32_t id) {
           program.buffers[number].handoff = HandoffId(id);
         });
         break;
-      case 9:
+      case 10:
         buffer.init = enumeration<Init>(member);
         break;
-      case 10:
+      case 11:
         read_lifetime(member, number);
         break;
-      case 11:
+      case 12:
         buffer.view = read_view<BufferId>(NameKind::buffer, member,
                                           [number](Program& program, BufferId base) {
                                             program.buffers[number].view->base = base;
@@ -142,6 +138,24 @@ void ProgramReader::read_buffer(Value& value) {
     }
   });
   if (!has_address) address_left_out(at, static_cast<std::uint32_t>(number));
+}
+
+Tile ProgramReader::read_tile(Value& value) {
+  Tile tile;
+  json_.members(value, "a tile", kTileKeys, [&](std::size_t key, Value& member) {
+    switch (key) {
+      case 0:
+        tile.rows = json_.natural(member);
+        break;
+      case 1:
+        tile.cols = json_.natural(member);
+        break;
+      default:
+        tile.dtype = enumeration<DType>(member);
+        break;
+    }
+  });
+  return tile;
 }
 
 void ProgramReader::address_left_out(const char* at, std::uint32_t number) {

@@ -22,6 +22,7 @@ void Validation::check_buffers() const {
       refuse(member_path(i, "space"), "a memory space of the target");
     }
     check_buffer_size(i);
+    if (buffer.tile) check_tile(i);
     check_buffer_kind(i);
     check_handoff(buffer.handoff, "buffers", i);
     check_lifetime(i);
@@ -47,6 +48,20 @@ void Validation::check_buffer_size(std::size_t number) const {
     refuse(member_path(number, "address"), "a buffer that ends below 2^64",
            fmt::format("{} bytes at {}", buffer.bytes(), buffer.address));
   }
+}
+
+void Validation::check_tile(std::size_t number) const {
+  const Buffer& buffer = program_.buffers[number];
+  const Tile& tile = *buffer.tile;
+  if (tile.rows < 1) refuse(member_path(number, "tile.rows"), "at least 1", "0");
+  if (tile.cols < 1) refuse(member_path(number, "tile.cols"), "at least 1", "0");
+  std::uint64_t bytes = 0;
+  if (!__builtin_mul_overflow(tile.rows, tile.cols, &bytes) &&
+      !__builtin_mul_overflow(bytes, size_of(tile.dtype), &bytes) && bytes == buffer.page_bytes) {
+    return;
+  }
+  refuse(member_path(number, "tile"), fmt::format("a tile of {} bytes, a page", buffer.page_bytes),
+         fmt::format("{} x {} of {}", tile.rows, tile.cols, to_string(tile.dtype)));
 }
 
 void Validation::check_buffer_kind(std::size_t number) const {

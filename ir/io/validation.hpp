@@ -42,6 +42,7 @@ class Validation {
   void check_tensor_view(std::size_t number) const;
   void check_buffers() const;
   void check_buffer_size(std::size_t number) const;
+  void check_tile(std::size_t number) const;
   void check_buffer_kind(std::size_t number) const;
   void check_lifetime(std::size_t number) const;
   void check_buffer_view(std::size_t number) const;

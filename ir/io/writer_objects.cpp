@@ -82,7 +82,13 @@ void ProgramWriter::write_buffer(const Buffer& buffer) {
   out_.quoted(program_.target.spaces[buffer.space.value()].name) << ",\"address\":";
   out_.number(buffer.address) << ",\"page_bytes\":";
   out_.number(buffer.page_bytes) << ",\"pages\":";
-  out_.number(buffer.pages) << ",\"depth\":\"" << to_string(buffer.depth) << "\"";
+  out_.number(buffer.pages);
+  if (buffer.tile) {
+    out_ << ",\"tile\":{\"rows\":";
+    out_.number(buffer.tile->rows) << ",\"cols\":";
+    out_.number(buffer.tile->cols) << ",\"dtype\":\"" << to_string(buffer.tile->dtype) << "\"}";
+  }
+  out_ << ",\"depth\":\"" << to_string(buffer.depth) << "\"";
   if (buffer.handoff.valid()) {
     out_ << ",\"handoff\":";
     out_.quoted(program_.target.handoffs[buffer.handoff.value()].name);

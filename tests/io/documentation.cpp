@@ -96,6 +96,7 @@ TEST_CASE("the schema names the members that the reader accepts") {
   agrees("tensor", R"({"name":"w")", R"({"zzzz":1,"name":"w")");
   agrees("buffer", R"({"name":"corner")", R"({"zzzz":1,"name":"corner")");
   agrees("view", R"({"of":"upper")", R"({"zzzz":1,"of":"upper")");
+  agrees("tile", R"({"rows":8,"cols":64)", R"({"zzzz":1,"rows":8,"cols":64)");
   agrees("resident", R"({"resident":[)", R"({"zzzz":1,"resident":[)");
   agrees("semaphore", R"({"name":"near")", R"({"zzzz":1,"name":"near")");
   agrees("stage", R"({"name":"halve")", R"({"zzzz":1,"name":"halve")");

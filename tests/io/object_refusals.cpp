@@ -102,6 +102,29 @@ TEST_CASE("refused: buffers that are none") {
                  "$.buffers[6].lifetime", "not before the first", "\"second\" to \"first\""});
 }
 
+TEST_CASE("refused: tiles that are no page") {
+  constexpr std::string_view kTile = R"({"rows":8,"cols":64,"dtype":"bf16"})";
+  const auto refused = [&](std::string_view tile, std::string_view path, std::string_view expected,
+                           std::string_view found) {
+    check_refused({kTile, tile, path, expected, found});
+  };
+  refused(R"({"rows":0,"cols":64,"dtype":"bf16"})", "$.buffers[6].tile.rows", "at least 1", "0");
+  refused(R"({"rows":8,"cols":0,"dtype":"bf16"})", "$.buffers[6].tile.cols", "at least 1", "0");
+  refused(R"({"rows":8,"cols":65,"dtype":"bf16"})", "$.buffers[6].tile", "of 1024 bytes",
+          "8 x 65 of bf16");
+  refused(R"({"rows":8,"cols":64,"dtype":"f32"})", "$.buffers[6].tile", "of 1024 bytes", "f32");
+  // 2^33 * 2^31 * 2 and 2^32 * 2^32 * ... come round to 0 and to 1024 if they are not checked.
+  refused(R"({"rows":8589934592,"cols":2147483649,"dtype":"bf16"})", "$.buffers[6].tile",
+          "of 1024 bytes", "8589934592 x 2147483649");
+  refused(R"({"rows":9223372036854776320,"cols":1,"dtype":"bf16"})", "$.buffers[6].tile",
+          "of 1024 bytes", "9223372036854776320 x 1");
+  refused(R"({"rows":8,"cols":64,"dtype":"bf17"})", "$.buffers[6].tile.dtype", "one of", "bf17");
+  refused(R"({"rows":8,"cols":64})", "$.buffers[6].tile", "\"dtype\"", "");
+  refused(R"({"rows":8,"cols":64,"dtype":"bf16","layers":1})", "$.buffers[6].tile.layers",
+          "one of the keys", "layers");
+  refused("[16,32]", "$.buffers[6].tile", "a tile", "");
+}
+
 TEST_CASE("refused: what only some kinds of buffers have") {
   constexpr std::string_view kPages = R"("page_bytes":1024,"pages":1)";
   check_refused({kPages, R"("page_bytes":1024,"pages":1,"depth":"guaranteed")",

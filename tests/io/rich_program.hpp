@@ -29,7 +29,7 @@ inline constexpr std::string_view kRichProgram = R"({"format":"spatialcert-progr
 {"name":"sums","kind":"interm","site":[0,0,0],"space":"sram","address":8192,"page_bytes":512,"pages":2,"init":"zero","lifetime":"resident","source":[1,9]},
 {"name":"upper","kind":"interm","site":[0,0,0],"space":"sram","address":8704,"page_bytes":512,"pages":1,"view":{"of":"sums","offset":512}},
 {"name":"corner","kind":"scratch","site":[0,0,0],"space":"sram","page_bytes":64,"pages":1,"view":{"of":"upper","offset":64}},
-{"name":"far","kind":"scratch","site":[1,0,0],"space":"dram","address":0,"page_bytes":1024,"pages":1,"lifetime":{"resident":["first","second"]}}],
+{"name":"far","kind":"scratch","site":[1,0,0],"space":"dram","address":0,"page_bytes":1024,"pages":1,"tile":{"rows":8,"cols":64,"dtype":"bf16"},"lifetime":{"resident":["first","second"]}}],
 "semaphores":[
 {"name":"go","site":[0,0,0],"maximum":4},
 {"name":"flag","site":[1,0,0],"initial":1,"maximum":8,"restart":"reset","handoff":"link"},

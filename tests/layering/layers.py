@@ -4,6 +4,7 @@ LAYERS = {
     'ir_core': set(),
     'ir_search': {'ir_core'},
     'ir_io': {'ir_core'},
+    'ir_machine': {'ir_core'},
     'ir_import': {'ir_core', 'ir_io'},
     'compose': {'ir_core', 'ir_io'},
     'smt': set(),

@@ -1,0 +1,78 @@
+// Products, summed over tiles of the inner dimension.
+//
+// The first tile of the inner dimension begins the sums in the accumulator, the last one adds to
+// them and writes the page that is stored, so that sums are converted once.
+#include <algorithm>
+
+#include "compose/sections/tiles.hpp"
+
+namespace spatialcert::compose::sections {
+namespace {
+
+ir::DType accumulator(const Section& section, const Matmul& work) {
+  if (work.accumulator) return *work.accumulator;
+  const ir::DType type = section.named(work.a).dtype;
+  if (type <= ir::DType::i64) return section.description->target.widest_integer;
+  return type == ir::DType::f64 ? ir::DType::f64 : ir::DType::f32;
+}
+
+/// The tiles of one result tile.
+class Products {
+ public:
+  Products(Section& section, Plan& plan, const Matmul& work, const Rectangle& at)
+      : section_(section), plan_(plan), work_(work), at_(at) {
+    sums_ = plan.part(Store::Kind::accumulator, "sums/" + work.result, accumulator(section, work),
+                      at.rows.size, at.cols.size);
+    page_ = result_page(section, plan, work.result, at.rows.size, at.cols.size);
+  }
+
+  /// `inner`: what it takes of the inner dimension.
+  [[nodiscard]] Node step(const Extent& inner, bool first, bool last) {
+    TileStep step;
+    const StorePart a = load(section_, plan_, step.loads, 0, work_.a, at_.row_extent(), inner);
+    const StorePart b = load(section_, plan_, step.loads, 1, work_.b, inner, at_.col_extent());
+    Run run;
+    run.stage = section_.stage(ir::StageKind::compute, ir::OpKind::matmul, "matmul");
+    run.from = {a, b};
+    if (!first) run.from.push_back(sums_);
+    run.to = last ? page_ : sums_;
+    step.runs.push_back(std::move(run));
+    if (last) step.save = save(section_, page_, work_.result, at_.row_extent(), at_.col_extent());
+    return {std::move(step)};
+  }
+
+ private:
+  Section& section_;
+  Plan& plan_;
+  const Matmul& work_;
+  const Rectangle& at_;
+  StorePart sums_;
+  StorePart page_;
+};
+
+}  // namespace
+
+void plan(Section& section, Plan& plan, const Matmul& work, Interval rows, Interval cols) {
+  const std::uint64_t inner = section.named(work.a).cols;
+  const std::uint64_t tile = std::min(section.description->tile.inner, inner);
+  const std::uint64_t steps = (inner - 1) / tile + 1;
+  const auto piece = [&](std::uint64_t number) {
+    return Extent{number * tile, std::min(tile, inner - number * tile), {}};
+  };
+  for (const Rectangle& at : rectangles(plan, grid_of(section), rows, cols)) {
+    Products products(section, plan, work, at);
+    std::vector<Node> body;
+    body.push_back(products.step(piece(0), true, steps == 1));
+    if (steps > 2) {
+      const Variable k = plan.variables++;
+      Extent middle{tile, tile, {{k, tile}}};
+      Loop loop{k, steps - 2, {}};
+      loop.body.push_back(products.step(middle, false, false));
+      body.push_back({std::move(loop)});
+    }
+    if (steps > 1) body.push_back(products.step(piece(steps - 1), false, true));
+    nest(plan, at, {}, {}, std::move(body));
+  }
+}
+
+}  // namespace spatialcert::compose::sections
