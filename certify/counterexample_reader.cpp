@@ -114,6 +114,11 @@ Needs needs_of(Kind kind) {
     case Kind::out_of_memory:
     case Kind::misaligned:
       return {0, 1, false, false, false};
+    case Kind::leak:
+      return {1, 0, false, false, false};
+    case Kind::missing_chip:
+    case Kind::double_contribution:
+      return {2, 0, false, false, false};
     case Kind::wrong_result:
     case Kind::uncovered:
       break;

@@ -33,7 +33,13 @@ enum class Kind : std::uint8_t {
   out_of_memory,   ///< buffers[0] ends at `value`, the space has `limit` bytes
   misaligned,      ///< buffers[0] is at `value`, the space wants multiples of `limit`
   wrong_result,    ///< postcondition `index`: `terms` differ; schedules[0] plays to the end
-  uncovered        ///< `note` names what no rule covers
+  leak,  ///< a chip's own data reach the spine. `accesses` are the path, a read and a write per op,
+         ///< the last one to `range`; `terms` are chips; schedules[0] ends with that store. Without
+         ///< a schedule: accesses[0] is of another chip's tensor, or it and accesses[1] are of one
+         ///< tensor from chips that nothing joins
+  missing_chip,         ///< the same, through an all-reduce that left chips out
+  double_contribution,  ///< the same, through an all-reduce that took a chip's data twice
+  uncovered             ///< `note` names what no rule covers
 };
 [[nodiscard]] std::string_view to_string(Kind kind);
 
@@ -52,8 +58,8 @@ struct AccessRef {
   std::uint32_t access = 0;  ///< into Program::accesses
 };
 
-/// A contribution of `wrong_result`: `region` (with `offset` locations into it) is contained
-/// `found` times instead of `expected` times.
+/// A contribution of `wrong_result`, or a chip: it is contained `found` times instead of `expected`
+/// times.
 struct TermDifference {
   std::string source;  ///< readable name of the contribution
   std::int64_t found = 0;

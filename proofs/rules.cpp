@@ -7,21 +7,27 @@
 namespace spatialcert::proofs {
 namespace {
 
-constexpr std::array<std::string_view, 8> kRules{"liveness", "bounds", "quiescence", "ordering",
-                                                 "flow",     "memory", "reduction",  "coverage"};
-constexpr std::array<std::string_view, 14> kKinds{
-    "cycle",         "starved",     "leftover",       "overflow",       "misuse",
-    "race",          "wrong-order", "undefined-read", "wrong-producer", "overlap",
-    "out-of-memory", "misaligned",  "wrong-result",   "uncovered"};
-constexpr std::array<std::string_view, 17> kReasons{"wrong size",     "potential does not increase",
-                                                    "inexact test",   "missing obligation",
-                                                    "broken path",    "wrong ends",
-                                                    "not sorted",     "overlapping",
-                                                    "out of range",   "misaligned",
-                                                    "unbalanced",     "misuse",
-                                                    "undefined read", "wrong producer",
-                                                    "wrong result",   "opaque value",
-                                                    "uncovered"};
+constexpr std::array<std::string_view, 9> kRules{"liveness",  "bounds",   "quiescence",
+                                                 "ordering",  "flow",     "memory",
+                                                 "reduction", "coverage", "shard"};
+constexpr std::array<std::string_view, 17> kKinds{
+    "cycle",          "starved", "leftover",      "overflow",
+    "misuse",         "race",    "wrong-order",   "undefined-read",
+    "wrong-producer", "overlap", "out-of-memory", "misaligned",
+    "wrong-result",   "leak",    "missing-chip",  "double-contribution",
+    "uncovered"};
+constexpr std::array<std::string_view, 22> kReasons{
+    "wrong size",          "potential does not increase",
+    "inexact test",        "missing obligation",
+    "broken path",         "wrong ends",
+    "not sorted",          "overlapping",
+    "out of range",        "misaligned",
+    "unbalanced",          "misuse",
+    "undefined read",      "wrong producer",
+    "wrong result",        "opaque value",
+    "misplaced access",    "leak",
+    "missing chip",        "double contribution",
+    "labels do not recur", "uncovered"};
 
 template <typename Enum, std::size_t N>
 std::string_view name_of(Enum value, const std::array<std::string_view, N>& names) {
@@ -30,7 +36,7 @@ std::string_view name_of(Enum value, const std::array<std::string_view, N>& name
   return names[index];
 }
 
-constexpr std::array<std::uint32_t, kRules.size()> kVersions{1, 1, 1, 1, 1, 1, 1, 1};
+constexpr std::array<std::uint32_t, kRules.size()> kVersions{1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 }  // namespace
 
@@ -52,9 +58,9 @@ std::optional<Rule> parse_rule(std::string_view name) {
 }
 
 const std::vector<Rule>& all_rules() {
-  static const std::vector<Rule> rules{Rule::liveness,  Rule::bounds,  Rule::quiescence,
-                                       Rule::ordering,  Rule::flow,    Rule::memory,
-                                       Rule::reduction, Rule::coverage};
+  static const std::vector<Rule> rules{Rule::liveness, Rule::bounds,    Rule::quiescence,
+                                       Rule::ordering, Rule::flow,      Rule::memory,
+                                       Rule::shard,    Rule::reduction, Rule::coverage};
   return rules;
 }
 

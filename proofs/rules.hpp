@@ -27,7 +27,8 @@ enum class Rule : std::uint8_t {
   flow,
   memory,
   reduction,
-  coverage
+  coverage,
+  shard
 };
 [[nodiscard]] std::string_view to_string(Rule rule);
 [[nodiscard]] std::optional<Rule> parse_rule(std::string_view name);
@@ -73,7 +74,12 @@ struct Rejected {
     wrong_producer,      ///< flow
     wrong_result,        ///< reduction
     opaque_value,        ///< reduction: a value that is no linear combination
-    uncovered            ///< coverage
+    misplaced_access,    ///< shard: a tensor touched from another chip
+    leak,                ///< shard
+    missing_chip,        ///< shard
+    double_contribution,  ///< shard
+    not_inductive,        ///< shard: the labels do not recur as the witness says
+    uncovered             ///< coverage
   };
   Reason reason = Reason::missing_obligation;
   std::string where;

@@ -28,6 +28,7 @@
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/rule.hpp"
 #include "proofs/rules.hpp"
+#include "proofs/shard/rule.hpp"
 
 namespace spatialcert::proofs {
 
@@ -47,7 +48,7 @@ struct Certificate {
   /// Places of one iteration that known order justifies, in order of justification. Those that
   /// counting justifies are recomputed and never stored.
   std::vector<ir::Place> justified;
-  // One per rule that was proved, in the order of all_rules().
+  // One per rule that was proved, in the order of their numbers.
   std::optional<liveness::Witness> liveness;
   std::optional<bounds::Witness> bounds;
   std::optional<quiescence::Witness> quiescence;
@@ -56,6 +57,7 @@ struct Certificate {
   std::optional<memory::Witness> memory;
   std::optional<reduction::Witness> reduction;
   std::optional<coverage::Witness> coverage;
+  std::optional<shard::Witness> shard;
 };
 
 /// The canonical bytes. The paths of `ordering` must follow one another from 0 to the last place.

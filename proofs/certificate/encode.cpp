@@ -90,6 +90,11 @@ void write(const coverage::Witness& witness, Writer& out) {
   }
 }
 
+void write(const shard::Witness& witness, Writer& out) {
+  out.natural(witness.first);
+  out.natural(witness.rounds);
+}
+
 // All facts are recomputed.
 void write(const bounds::Witness& /*witness*/, Writer& /*out*/) {}
 void write(const quiescence::Witness& /*witness*/, Writer& /*out*/) {}
@@ -160,6 +165,7 @@ std::string payload_of(const Certificate& certificate) {
   obligations.add(Rule::memory, certificate.memory);
   obligations.add(Rule::reduction, certificate.reduction);
   obligations.add(Rule::coverage, certificate.coverage);
+  obligations.add(Rule::shard, certificate.shard);
   obligations.finish(out);
   return out.take();
 }

@@ -76,11 +76,6 @@ std::optional<std::string> uncovered(const Subject& subject) {
   }
   if (!program.boundaries.empty()) return "boundaries need the rules boundary and isolation";
   if (!program.links.empty()) return "declared links need the rules boundary and isolation";
-  for (const ir::Tensor& t : program.tensors) {
-    if (t.owner)
-      return fmt::format("tensor {} is owned by chip {}, which needs the rule shard", t.name,
-                         *t.owner);
-  }
   for (const ir::Buffer& b : program.buffers) {
     const bool fifo = b.kind == ir::BufferKind::fifo;
     if (b.view && (fifo || program.buffers[b.view->base.value()].kind == ir::BufferKind::fifo)) {

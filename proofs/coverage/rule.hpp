@@ -3,11 +3,11 @@
 //
 // Premises: every op belongs to exactly one section or boundary; every blocking op is a test of the
 // net; every access resolved to locations; the program has ops, one section, no declared links, no
-// owned tensors, no view of a FIFO. Conclusion: the verdict speaks of the whole program.
+// view of a FIFO. Conclusion: the verdict speaks of the whole program.
 //
-// A program with several sections, or links between them, needs `boundary` and `isolation`, owned
-// tensors need `shard`: undecided until these rules exist. Never refuted: what is not covered is
-// not wrong, only not shown.
+// A program with several sections, or links between them, needs `boundary` and `isolation`:
+// undecided until these rules exist. Never refuted: what is not covered is not wrong, only not
+// shown.
 #pragma once
 
 #include <string>

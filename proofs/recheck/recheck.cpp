@@ -39,6 +39,8 @@ std::optional<Check> check_rule(Rule rule, const Subject& s, const Certificate& 
       return checked(s, c.reduction, &reduction::check);
     case Rule::coverage:
       return checked(s, c.coverage, &coverage::check);
+    case Rule::shard:
+      return checked(s, c.shard, &shard::check);
   }
   return std::nullopt;
 }
@@ -52,7 +54,10 @@ RuleOutcome judge(Rule rule, const Subject& subject, const Certificate& certific
     return out;
   };
   if (!out.applicable && required)
-    return deny(Denial::not_applicable, "it is required, but no postcondition is declared");
+    return deny(Denial::not_applicable,
+                fmt::format("it is required, but {}", rule == Rule::shard
+                                                          ? "nothing belongs to one chip"
+                                                          : "no postcondition is declared"));
   const auto answer = check_rule(rule, subject, certificate);
   if (!out.applicable) {
     return answer ? deny(Denial::not_applicable, "it has a witness, but does not apply") : out;
@@ -87,6 +92,7 @@ std::string_view to_string(Denial denial) {
 }
 
 bool applies(Rule rule, const ir::Program& program) {
+  if (rule == Rule::shard) return shard::applies(program);
   return rule != Rule::reduction || !program.postconditions.empty();
 }
 

@@ -47,8 +47,8 @@ struct Outcome {
       rules;  ///< in the order of all_rules(); empty if it did not come to them
 };
 
-/// Does `rule` apply to the program? `reduction` applies if a postcondition is declared, all others
-/// always.
+/// Does `rule` apply to the program? `reduction` applies if a postcondition is declared, `shard` if
+/// something belongs to one chip (shard::applies), all others always.
 [[nodiscard]] bool applies(Rule rule, const ir::Program& program);
 
 /// `program` is validated. `required`: rules that must apply and be shown, whatever the program

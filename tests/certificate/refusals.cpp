@@ -168,7 +168,7 @@ TEST_CASE("unknown form") {
 
 TEST_CASE("obligations that are not the ones of this version") {
   CHECK(decoded(with(obligation(1, ""))).bounds.has_value());
-  CHECK(refusal(with(obligation(8, ""))) == Reason::unknown_rule);
+  CHECK(refusal(with(obligation(all_rules().size(), ""))) == Reason::unknown_rule);
   CHECK(refusal(with(obligation(~std::uint64_t{0}, ""))) == Reason::unknown_rule);
   CHECK(refusal(with(obligation(256, ""))) == Reason::unknown_rule);
   for (std::uint64_t rule = 0; rule < all_rules().size(); ++rule) {

@@ -114,7 +114,7 @@ TEST_CASE("decode: obligations") {
   static_cast<void>(decoded(forge(two(1, 2))));
   CHECK(refused(two(2, 1)) == Reason::out_of_order);
   CHECK(refused(two(2, 2)) == Reason::duplicate_rule);
-  CHECK(one(obligation(8, "")) == Reason::unknown_rule);
+  CHECK(one(obligation(proofs::all_rules().size(), "")) == Reason::unknown_rule);
   CHECK(one(obligation(1, "", 2)) == Reason::other_rule_version);
   CHECK(one(obligation(1, "", 0)) == Reason::other_rule_version);
   CHECK(one(obligation(1, "", 1, 1)) == Reason::unknown_subject);
