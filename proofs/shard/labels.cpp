@@ -16,6 +16,10 @@ bool bit(const std::vector<std::uint64_t>& set, std::size_t number) {
   return (set[number / kBits] >> (number % kBits) & 1U) != 0;
 }
 
+bool any(const std::vector<std::uint64_t>& set) {
+  return std::any_of(set.begin(), set.end(), [](std::uint64_t word) { return word != 0; });
+}
+
 }  // namespace
 
 Labels::Labels(const ir::Program& program) : of_target_(program.target.chips) {
@@ -81,20 +85,21 @@ bool Labels::everybody(const std::vector<std::uint64_t>& chips) const {
 
 LabelId Labels::reduce(const std::vector<LabelId>& operands) {
   Label sum = empty();
-  bool doubled = false;
   for (const LabelId id : operands) {
     const Label& operand = *labels_[id];
     for (std::size_t w = 0; w < sum.chips.size(); ++w) {
       sum.doubled[w] |= operand.doubled[w] | (sum.chips[w] & operand.chips[w]);
       sum.chips[w] |= operand.chips[w];
-      doubled = doubled || sum.doubled[w] != 0;
     }
   }
-  if (!doubled && everybody(sum.chips)) return kReplicated;
-  const bool something =
-      std::any_of(sum.chips.begin(), sum.chips.end(), [](std::uint64_t w) { return w != 0; });
-  sum.reduced = something;
+  if (!any(sum.doubled) && everybody(sum.chips)) return kReplicated;
+  sum.reduced = any(sum.chips);
   return intern(std::move(sum));
+}
+
+bool Labels::alike(LabelId a, LabelId b) const {
+  return a == b || (labels_[a]->chips == labels_[b]->chips &&
+                    any(labels_[a]->doubled) == any(labels_[b]->doubled));
 }
 
 bool Labels::has(LabelId id, std::size_t number) const { return bit(labels_[id]->chips, number); }

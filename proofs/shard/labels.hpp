@@ -54,6 +54,9 @@ class Labels {
   [[nodiscard]] LabelId reduce(const std::vector<LabelId>& operands);
 
   [[nodiscard]] const Label& operator[](LabelId id) const { return *labels_[id]; }
+  /// Do they have the same chips, and both or neither some of them twice? What becomes of a content
+  /// depends on nothing else: the rest of a label is for reports.
+  [[nodiscard]] bool alike(LabelId a, LabelId b) const;
   [[nodiscard]] bool has(LabelId id, std::size_t chip_number) const;
   [[nodiscard]] bool has_twice(LabelId id, std::size_t chip_number) const;
 
