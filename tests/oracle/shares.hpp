@@ -26,8 +26,8 @@ struct ShareFindings {
 };
 
 /// Plays `rounds` iterations of a persistent program, or as many tokens of one that is run once, by
-/// a schedule drawn from `seed`. The program is validated, small (of at most 8 chips) and never
-/// stuck; its conflicting accesses are ordered.
+/// a schedule drawn from `seed`, each as far as it goes. The program is validated and small (of at
+/// most 8 chips); if its conflicting accesses are not ordered, that schedule is all that is said.
 [[nodiscard]] ShareFindings shares(const ir::Program& program, std::uint32_t rounds,
                                    std::uint64_t seed);
 
