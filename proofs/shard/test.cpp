@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "proofs/shard/labels.hpp"
 #include "proofs/shard/misplaced.hpp"
 #include "proofs/shard/rounds.hpp"
@@ -121,6 +123,7 @@ TEST_CASE("shard: a chip's data reach the spine") {
   leaks(gathered("worked on", 2, {"run work w0 > a", "run work a > b", "run store b > y"})
             .buffer("a")
             .buffer("b"));
+  leaks(gathered("with replicated data", 2, {"run work w0 x > y"}).tensor("x", "external"));
   leaks(gathered("as an index", 2, {"run pick x w0 > y"}).tensor("x", "external"));
   leaks(gathered("mixed", 2, {"run add w0 q1 > y"}));
   const Counterexample c =
@@ -156,7 +159,9 @@ TEST_CASE("shard: an all-reduce that leaves chips out") {
   d.tensor("w0", "external", 4, "f32", owned(0)).tensor("w1", "external", 4, "f32", owned(1));
   d.tensor("y").fifo("q", 1, R"("handoff": "wire")");
   d.engine("1:load", {"reserve q", "run load w1 > q", "push q"});
-  misses(d.engine("load", {"front q", "run all w0 q > y", "pop q"}));
+  d.engine("load", {"front q", "run all w0 q > y", "pop q"});
+  CHECK(times(refutes(d, "missing-chip", Reason::missing_chip)) ==
+        "chip 2: 0, chip 0: 1, chip 1: 1");
 }
 
 TEST_CASE("shard: partial sums that were added, not reduced, are a leak when no chip is missing") {
@@ -201,13 +206,22 @@ TEST_CASE("shard: an all-reduce works element by element") {
   proves(half("c[0:32] > y"));
   misses(half("c[32:64] > y"));
   misses(half("c > y"));
+  // The other way round: the second half is complete, the first is not.
+  const auto second = [](const std::string& stored) {
+    Draft part = gathered("second half of " + stored, 2,
+                          {"run cut w0 > a[0:32]", "run cut w0 > a[32:64]", "run cut x > b[0:32]",
+                           "run cut q1 > b[32:64]", "run all a b > c", "run store " + stored});
+    return part.buffer("a").buffer("b").buffer("c").tensor("x", "external");
+  };
+  proves(second("c[32:64] > y"));
+  misses(second("c[0:32] > y"));
+  misses(second("c > y"));
   // A result of another size may derive from all of it.
   Draft wide = gathered("wide", 2, {"run all w0 q1 > y z"});
   proves(wide.tensor("z", "undefined", 8));
-  Draft shared = half("y");
   Draft other = gathered(
       "other size", 2,
-      {"run cut w0 > a", "run cut q1 > b[0:32]", "run cut x > b[32:64]", "run all a b > z"});
+      {"run cut w0 > a", "run cut x > b[0:32]", "run cut q1 > b[32:64]", "run all a b > z"});
   misses(other.buffer("a").buffer("b").tensor("x", "external").tensor("z", "undefined", 8));
 }
 
@@ -294,6 +308,13 @@ TEST_CASE("shard: labels go around with a persistent program") {
   CHECK(c.accesses.size() == 8);
 }
 
+TEST_CASE("shard: all tensors of a persistent program keep what they hold") {
+  // w0 holds chip 1's data from the first iteration on.
+  Draft d = gathered("handed over", 2, {"run all w0 q1 > y", "run cut q1 > w0"});
+  proves(d);
+  doubles(d.persistent());
+}
+
 TEST_CASE("shard: what recurs after several iterations is proved for all") {
   // The content of a turns replicated and chip 0's by turns; every second is cleared.
   const std::string resident = kResident + std::string(R"(, "init": "zero")");
@@ -372,7 +393,8 @@ TEST_CASE("shard: state tensors and carried ones live on, in whole or through a 
     d.tensor("s", "external", 4, "f32", owned(1) + (view.empty() ? role : ""));
     if (!view.empty()) d.tensor("v", "undefined", 2, "f32", owned(1) + role + view);
     d.engine("load", {"reserve q", "run load w0 > q", "push q"});
-    return d.engine("1:load", {"front q", "run cut q > s", "pop q"});
+    return d.engine("1:load",
+                    {"front q", "run cut q[0:32] > s[0:2]", "run cut q[32:64] > s[2:4]", "pop q"});
   };
   const std::string state = R"(, "role": "state")", weight = R"(, "role": "weight")";
   const std::string first = R"(, "view": {"of": "s"})",
@@ -385,13 +407,12 @@ TEST_CASE("shard: state tensors and carried ones live on, in whole or through a 
   proves(program(weight, "").member("carried", R"(["s"])"), {1, 2});
   proves(program(weight, "").member("carried", R"(["y"])"));
   // Only the rows that the view has are kept.
-  const Draft part = program(state, last);
-  Fixture f(part);
-  const auto made = round_of(f.subject);
-  const Round& round = std::get<Round>(made);
-  std::size_t kept = 0;
-  for (const char each : round.kept()) kept += each != 0 ? 1 : 0;
-  CHECK(kept == 1);
+  for (const std::string& view : {first, last}) {
+    Fixture f(program(state, view));
+    const auto made = round_of(f.subject);
+    const std::vector<char>& kept = std::get<Round>(made).kept();
+    CHECK(std::count(kept.begin(), kept.end(), 1) == 1);
+  }
 }
 
 TEST_CASE("shard: what cannot be put into rounds is named") {
@@ -440,6 +461,10 @@ TEST_CASE("shard: nothing is accepted while a test is inexact, but a leak is a l
 
 TEST_CASE("shard: where it applies") {
   const auto applied = [](const Draft& d) { return applies(d.program()); };
+  Draft zeroed = sharded("zeroed");
+  zeroed.tensor("x", "external").tensor("y").buffer("a", R"("init": "zero")");
+  zeroed.buffer("b", R"("init": "zero", )" + on(1)).engine("load", {"run load a > y"});
+  CHECK(!applied(zeroed));
   Draft plain = sharded("plain"), one = sharded("one chip filled"), two = sharded("two filled"),
         mute = sharded("nothing stored"), any = sharded("owned");
   for (Draft* d : {&plain, &one, &two, &mute}) d->tensor("x", "external").tensor("y").buffer("b");
@@ -460,6 +485,54 @@ TEST_CASE("shard: samples without owners have nothing to show") {
     CHECK(!applies(f.program));
     CHECK(outcome(found(f)) == "proved");
   }
+}
+
+TEST_CASE("shard: labels are joined, and alike, by what matters") {
+  Draft d = sharded("labels", 3);
+  weights(d, 3).buffer("a", R"("init": "zero", )" + on(2)).buffer("b", R"("init": "external")");
+  const ir::Program program = d.engine("load", {"run load w0"}).program();
+  Labels labels(program);
+  CHECK(labels.chips() == std::vector<std::uint32_t>{0, 1, 2});
+  const LabelId zero = labels.own(0), one = labels.own(1), two = labels.own(2);
+  CHECK(labels.join(zero, kReplicated) == zero);
+  CHECK(labels.join(kReplicated, zero) == zero);
+  CHECK(labels.join(zero, one) != labels.join(zero, two));
+  CHECK(labels.has(labels.join(zero, one), 1));
+  CHECK(!labels.has(labels.join(zero, one), 2));
+  const LabelId partial = labels.reduce({zero, one}), twice = labels.reduce({zero, zero, one});
+  // An all-reduce leaves a trace, and what was taken twice stays so.
+  CHECK(labels[labels.join(two, partial)].reduced);
+  CHECK(labels.has_twice(labels.join(one, twice), 0));
+  CHECK(labels.has_twice(labels.join(twice, one), 0));
+  CHECK(labels.reduce({labels.join(one, twice), two}) != kReplicated);
+  // How a content came about is for reports.
+  CHECK(partial != labels.join(zero, one));
+  CHECK(labels.alike(partial, labels.join(zero, one)));
+  CHECK(labels.alike(twice, labels.reduce({zero, one, one})));
+  CHECK(!labels.alike(twice, partial));
+  CHECK(!labels.alike(zero, one));
+  CHECK(labels.alike(one, one));
+}
+
+TEST_CASE("shard: chips with zeroed buffers own nothing") {
+  Draft d = sharded("zeroed", 2);
+  d.tensor("w0", "external", 4, "f32", owned(0)).tensor("y").buffer("a", R"("init": "zero")");
+  const ir::Program program =
+      d.buffer("b", R"("init": "zero", )" + on(1)).engine("load", {"run load w0"}).program();
+  CHECK(Labels(program).chips() == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("shard: all rows of a region are read and written") {
+  // Two columns of four: every row is a part of its own.
+  Draft d = sharded("columns");
+  weights(d, 2).buffer("a").tensor("x", "external").tensor("t", "zero", 4, "f32", owned(0));
+  d.engine("load", {"run cut x > t", "run cut w0[0:1] > t[3:4]", "run store t > y"});
+  ir::Program program = d.program();
+  for (ir::Access& access : program.accesses) {
+    if (access.region.kind == ir::RegionKind::tensor) access.region.bound[3] = 2;
+  }
+  Fixture f(program);
+  CHECK(outcome(found(f)) == "refuted: leak");
 }
 
 TEST_CASE("shard: labels of many chips") {

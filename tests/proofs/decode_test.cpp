@@ -128,6 +128,11 @@ TEST_CASE("decode: witnesses") {
   const auto wrong = [](Rule rule, const std::string& witness) {
     return refused_witness(rule, witness) == Reason::malformed_witness;
   };
+  CHECK(wrong(Rule::shard, natural(1)));
+  CHECK(wrong(Rule::shard, natural(1) + natural(2) + natural(3)));
+  CHECK(wrong(Rule::shard, natural(0) + natural(proofs::shard::kMostRounds + 1)));
+  CHECK(wrong(Rule::shard, natural(proofs::shard::kMostRounds + 1) + natural(1)));
+  CHECK(wrong(Rule::shard, natural(std::uint64_t{1} << 32U) + natural(1)));
   CHECK(wrong(Rule::liveness, ""));
   CHECK(wrong(Rule::liveness, integer(7) + natural(2) + integer(0)));
   CHECK(wrong(Rule::liveness, integer(7) + natural(1) + integer(0) + "x"));

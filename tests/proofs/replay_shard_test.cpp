@@ -79,6 +79,7 @@ TEST_CASE("replay of shard: the path") {
   CHECK(changed([](auto& c) { c.accesses[1] = c.accesses[0]; }) ==
         "a path is a read and a write per op");
   CHECK(changed([](auto& c) { c.accesses[0].access = 2; }) == "an access is none of its op");
+  CHECK(changed([](auto& c) { c.accesses[4].access = 0; }) == "an access is none of its op");
   CHECK(changed([](auto& c) { c.accesses[0].transition = ir::TransitionId(); }) ==
         "an access is none of its op");
   CHECK(changed([](auto& c) { c.accesses[0].transition = ir::TransitionId(999U); }) ==
@@ -151,6 +152,58 @@ TEST_CASE("replay of shard: what the store is said to be") {
         }) == other);
 }
 
+/// One engine program: what it runs, on w0 and w1 of chips 0 and 1, s of chip 0, x, y and buffers.
+Draft alone(const std::string& name, std::vector<std::string> ops) {
+  Draft d(name);
+  d.member("target", kTarget).stage("all", "add", R"("kind": "allreduce")");
+  d.stage("carry", "copy", R"("kind": "copy")").buffer("a").semaphore("s");
+  d.tensor("w0", "external", 4, "f32", R"("owner": 0)").tensor("x", "external").tensor("y");
+  d.tensor("w1", "external", 4, "f32", R"("owner": 1)");
+  d.tensor("own", "external", 4, "f32", R"("owner": 0)");
+  return d.engine("load", std::move(ops));
+}
+
+TEST_CASE("replay of shard: a step that is blocked") {
+  Draft d = alone("blocked", {"wait s", "run store w0 > y"});
+  CHECK(changed(d.engine("store", {"post s"}), [](auto& c) {
+          c.schedules[0] = {{ir::ProgramId(0U), 2}};
+        }) == "the schedule cannot be played");
+}
+
+TEST_CASE("replay of shard: a write is no read") {
+  // What `own` held before it is written is chip 0's too.
+  const Draft d = alone("write", {"run cut w0 > own", "run store own > y"});
+  CHECK(changed(d, [](auto& c) { c.accesses[0] = c.accesses[1]; }) ==
+        "a path is a read and a write per op");
+}
+
+TEST_CASE("replay of shard: a store that is right") {
+  const Draft right = alone("right", {"run carry w1 > a", "run all w0 a > y"});
+  Fixture f(right);
+  const auto access = [&](std::uint32_t op, std::uint32_t which) {
+    const ir::TransitionId t = f.at(0, op);
+    return proofs::AccessRef{t, f.subject.stretch.op_of(f.program, t).first_access + which};
+  };
+  Counterexample c;
+  c.kind = Kind::leak;
+  c.accesses = {access(1, 0), access(1, 2)};
+  c.schedules = {{{ir::ProgramId(0U), 2}}};
+  c.range = proofs::LocationRange{{ir::Storage::Kind::tensor, {}, {}, 2}, 0, 16};
+  c.terms = {{"chip 0", 0, 1}, {"chip 1", 0, 1}};
+  const std::string other = "what is stored to the range is replicated, or not on the spine";
+  REQUIRE(f.program.tensors[2].name == "y");
+  CHECK(replayed(f.program, c) == other);
+  // To the owner's own tensor anything may be stored.
+  const Draft kept = alone("kept", {"run cut w0 > own"});
+  Fixture g(kept);
+  c.accesses = {{g.at(0, 0), 0}, {g.at(0, 0), 1}};
+  c.schedules = {{{ir::ProgramId(0U), 1}}};
+  c.range->storage.object = 4;
+  REQUIRE(g.program.tensors[4].name == "own");
+  c.terms = {{"chip 1", 0, 1}, {"chip 0", 1, 1}};
+  CHECK(replayed(g.program, c) == other);
+}
+
 TEST_CASE("replay of shard: accesses on the wrong chip") {
   Draft one("one access"), two("two accesses"), right("right");
   for (Draft* d : {&one, &two, &right}) {
@@ -174,6 +227,16 @@ TEST_CASE("replay of shard: accesses on the wrong chip") {
   CHECK(changed(two, [](auto& e) { e.accesses.pop_back(); }) == may);
   CHECK(changed(two, [](auto& e) { e.accesses[1].access += 1; }) == may);
   CHECK(changed(two, [](auto& e) { e.accesses[1] = e.accesses[0]; }) == may);
+  // Both touch y where something crosses; both touch w0, which belongs to one of them.
+  ir::Program joined = two.program();
+  joined.target.handoffs.push_back({"wire", true});
+  CHECK(replayed(joined, found(two)) == may);
+  Draft pair("owned");
+  pair.tensor("w0", "external", 4, "f32", R"("owner": 0)").buffer("b", R"("site": [1, 0, 0])");
+  pair.engine("load", {"run load > w0"}).engine("1:load", {"run load w0 > b"});
+  CHECK(changed(pair, [](auto& e) {
+          e.accesses = {{ir::TransitionId(0U), 0}, e.accesses[0]};
+        }) == may);
   for (const Kind kind : {Kind::missing_chip, Kind::double_contribution})
     CHECK(changed(one, [&](auto& e) { e.kind = kind; }) == "a schedule is needed");
 }
