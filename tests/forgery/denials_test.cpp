@@ -37,7 +37,10 @@ Specimen named(const std::string& name) {
 /// The outcome for one rule; all of them must have been looked at.
 const proofs::RuleOutcome& of(const Outcome& outcome, Rule rule) {
   REQUIRE(outcome.rules.size() == proofs::all_rules().size());
-  return outcome.rules[static_cast<std::size_t>(rule)];
+  const auto at = std::find_if(outcome.rules.begin(), outcome.rules.end(),
+                               [&](const proofs::RuleOutcome& each) { return each.rule == rule; });
+  REQUIRE(at != outcome.rules.end());
+  return *at;
 }
 
 void check_denied(const Outcome& outcome, Denial denial, const std::string& detail) {

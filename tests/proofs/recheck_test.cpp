@@ -204,14 +204,14 @@ TEST_CASE("recheck: a rule that does not apply is neither shown nor required") {
 }
 
 TEST_CASE("recheck: shard is required where something belongs to one chip") {
-  Draft d = hand_offs().front();
+  Draft d = gathered();
   const Fixture plain(d);
   CHECK(!proofs::applies(Rule::shard, plain.program));
   const proofs::Outcome asked =
       proofs::recheck(plain.program, certificate_of(plain), {Rule::shard});
   CHECK(of(asked, Rule::shard).denial == Denial::not_applicable);
   CHECK(of(asked, Rule::shard).detail == "it is required, but nothing belongs to one chip");
-  const Fixture f(d.tensor("w", "external", 4, "f32", R"("owner": 0)"));
+  const Fixture f(d.tensor("own", "external", 4, "f32", R"("owner": 0)"));
   CHECK(proofs::applies(Rule::shard, f.program));
   CHECK(verdict(f.program, certificate_of(f), {Rule::shard}) == "valid");
   CHECK(changed(f, [](Certificate& c) { c.shard.reset(); }) == "missing obligation");
