@@ -4,9 +4,9 @@
 // `iterations` times. What stands under `text` and `..._at` is for people: reading ignores it.
 #include <algorithm>
 
+#include "ir/io/json_writer.hpp"
 #include "certify/names.hpp"
 #include "certify/report.hpp"
-#include "ir/io/json_writer.hpp"
 #include "ir/program_file.hpp"
 
 namespace spatialcert::certify {

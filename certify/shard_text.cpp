@@ -18,9 +18,13 @@ std::string region_of(const OpNames& names, const AccessRef& ref) {
   return region_text(names.program(), names.program().accesses[ref.access].region);
 }
 
-const ir::Tensor& tensor_of(const OpNames& names, const AccessRef& ref) {
+/// `chip 1`, whose tensor is touched; `nobody` if the access is of none, which no replay confirms.
+std::string owner_of(const OpNames& names, const AccessRef& ref) {
   const ir::Program& program = names.program();
-  return program.tensors[program.accesses[ref.access].region.object];
+  const ir::Region& region = program.accesses[ref.access].region;
+  if (region.kind != ir::RegionKind::tensor || !program.tensors[region.object].owner)
+    return "nobody";
+  return fmt::format("chip {}", *program.tensors[region.object].owner);
 }
 
 std::string access_line(const OpNames& names, const AccessRef& ref) {
@@ -32,14 +36,13 @@ std::string access_line(const OpNames& names, const AccessRef& ref) {
 
 /// Without a schedule: accesses that stand on the wrong chip.
 void misplaced_lines(const OpNames& names, const Counterexample& c, Lines& out) {
-  const ir::Tensor& tensor = tensor_of(names, c.accesses[0]);
   if (c.accesses.size() == 1) {
-    out.push_back(fmt::format("leak: tensor {} belongs to chip {}, but another chip touches it",
-                              tensor.name, tensor.owner.value_or(0)));
+    out.push_back(fmt::format("leak: {} belongs to {}, but another chip touches it",
+                              region_of(names, c.accesses[0]), owner_of(names, c.accesses[0])));
   } else {
     out.push_back(
-        fmt::format("leak: two chips touch tensor {}, but no hand-off of the target crosses chips",
-                    tensor.name));
+        fmt::format("leak: two chips touch {}, but no hand-off of the target crosses chips",
+                    region_of(names, c.accesses[0])));
   }
   for (const AccessRef& ref : c.accesses) out.push_back(access_line(names, ref));
   if (c.accesses.size() == 1) {

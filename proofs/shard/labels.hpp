@@ -40,6 +40,8 @@ struct Label {
 class Labels {
  public:
   explicit Labels(const ir::Program& program);
+  Labels(const Labels&) = delete;
+  Labels& operator=(const Labels&) = delete;
 
   /// Chips that own a tensor, or a buffer that the host fills; ascending. No other chip is ever in
   /// a label.

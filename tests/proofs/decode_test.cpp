@@ -151,6 +151,15 @@ TEST_CASE("decode: witnesses") {
   CHECK(wrong(Rule::coverage, natural(1) + natural(1) + natural(1)));
 }
 
+TEST_CASE("decode: the rounds of shard") {
+  const std::string witness = natural(3) + natural(proofs::shard::kMostRounds);
+  const auto again = decoded(forge(payload_head() + natural(1) +
+                                   obligation(static_cast<std::uint64_t>(Rule::shard), witness)));
+  REQUIRE(again.shard.has_value());
+  CHECK(again.shard->first == 3);
+  CHECK(again.shard->rounds == proofs::shard::kMostRounds);
+}
+
 TEST_CASE("decode: what was written is read") {
   for (const Certificate& c : {small_certificate(), large_certificate()}) {
     const Certificate again = decoded(encode(c));
