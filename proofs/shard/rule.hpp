@@ -13,7 +13,8 @@
 // the initial labels on, over the first `rounds` rounds, no run writes a content with a label that
 // is not empty to a tensor without an owner; (c) the labels at the start of round `first` are those
 // after round `rounds`; (d) every test is exact, and `liveness`, `bounds`, `ordering` and `flow`
-// hold, and `memory`, so that no page of a FIFO lies in another buffer. Conclusion: in no round of any schedule is such a content written.
+// hold, and `memory`, so that no page of a FIFO lies in another buffer. Conclusion: in no round of
+// any schedule is such a content written.
 //
 // Why. By (d) which write a read sees is the same in every schedule, so the labels of one schedule
 // are those of all, and the one is chosen that performs the rounds one after the other

@@ -5,8 +5,8 @@
 // 1), `x[0:4]` (rows of a tensor, bytes of anything else; bounds may be affine in the outermost
 // loop: `x[4i:4i+4]`). "repeat N" opens a loop that "end" closes. Stages need no declaration: an
 // undeclared one is a compute stage that copies. Engines are `load`, `compute`, `store`, `move`, in
-// this order, of the one site of chip 0, or of that of another chip: `1:load`. Objects stand on chip
-// 0 unless `more` names a site.
+// this order, of the one site of chip 0, or of that of another chip: `1:load`. Objects stand on
+// chip 0 unless `more` names a site.
 #pragma once
 
 #include <cstdint>
