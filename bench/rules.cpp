@@ -16,6 +16,7 @@
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/recheck/recheck.hpp"
 #include "proofs/reduction/rule.hpp"
+#include "proofs/shard/rule.hpp"
 #include "smt/query.hpp"
 
 namespace spatialcert::bench {
@@ -112,6 +113,9 @@ const int kRules[] = {
     rule(
         "memory", [](const Setting& g, smt::Session& z) { return memory::prove(g.subject, z); },
         memory::check),
+    rule(
+        "shard", [](const Setting& g, smt::Session& z) { return shard::prove(g.subject, z); },
+        shard::check),
     rule(
         "reduction",
         [](const Setting& g, smt::Session& z) {

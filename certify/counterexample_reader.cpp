@@ -79,7 +79,7 @@ constexpr Key kDeeperKeys[] = {{"fifo"}, {"pages"}};
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 /// More copies of a program than any rule looks at are no counterexample of ours.
 constexpr std::uint32_t kMostIterations = 64;
-constexpr Kind kLastKind = Kind::interference;
+constexpr Kind kLastKind = Kind::double_contribution;
 
 std::optional<Kind> parse_kind(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(kLastKind); ++i) {
@@ -119,6 +119,11 @@ Needs needs_of(Kind kind) {
     case Kind::out_of_memory:
     case Kind::misaligned:
       return {0, 1, false, false, false};
+    case Kind::leak:
+      return {1, 0, false, false, false};
+    case Kind::missing_chip:
+    case Kind::double_contribution:
+      return {2, 0, false, false, false};
     case Kind::slip_through:
       return {0, 0, false, false, false, 2};
     case Kind::interference:

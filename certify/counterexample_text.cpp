@@ -123,6 +123,11 @@ void append(const ir::Program& program, const Counterexample& c, Lines& out) {
     case Kind::wrong_result:
       result_lines(program, c, out);
       return;
+    case Kind::leak:
+    case Kind::missing_chip:
+    case Kind::double_contribution:
+      shard_lines(OpNames(program, c.iterations), c, out);
+      return;
     case Kind::uncovered:
       out.push_back("uncovered: no rule covers " + c.note);
       return;
@@ -177,6 +182,10 @@ Rule rule_of(Kind kind) {
       return Rule::boundary;
     case Kind::interference:
       return Rule::isolation;
+    case Kind::leak:
+    case Kind::missing_chip:
+    case Kind::double_contribution:
+      return Rule::shard;
     case Kind::uncovered:
       return Rule::coverage;
   }

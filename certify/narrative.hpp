@@ -32,6 +32,8 @@ void counter_lines(const OpNames& names, const proofs::Counterexample& counterex
 /// `overlap`, `out_of_memory`, `misaligned`.
 void memory_lines(const ir::Program& program, const proofs::Counterexample& counterexample,
                   Lines& out);
+/// `leak`, `missing_chip`, `double_contribution`: the way of a chip's own data to the spine.
+void shard_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
 
 /// Steps that a schedule takes.
 [[nodiscard]] std::uint64_t step_count(const ir::Schedule& schedule);

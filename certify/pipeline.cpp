@@ -21,6 +21,7 @@
 #include "proofs/ordering/rule.hpp"
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/rule.hpp"
+#include "proofs/shard/rule.hpp"
 #include "smt/query.hpp"
 
 namespace spatialcert::certify {
@@ -67,7 +68,8 @@ class Application {
   /// Rules that a requested rule presupposes are applied too.
   [[nodiscard]] bool needed(Rule rule) const {
     if (wanted(rule)) return true;
-    const bool later = wanted(Rule::flow) || wanted(Rule::reduction);
+    const bool values = wanted(Rule::shard) || wanted(Rule::reduction);
+    const bool later = wanted(Rule::flow) || values;
     switch (rule) {
       case Rule::liveness:
         return true;
@@ -79,7 +81,7 @@ class Application {
         return later;
       case Rule::flow:
       case Rule::memory:
-        return wanted(Rule::reduction);
+        return values;
       default:
         return false;
     }
@@ -126,11 +128,11 @@ class Application {
         rule == Rule::liveness || rule == Rule::bounds)
       return std::nullopt;
     if (verdict(Rule::bounds) == Verdict::refuted) return "a play stops at an op out of bounds";
-    if (rule == Rule::flow || rule == Rule::reduction) {
+    if (rule == Rule::flow || rule == Rule::shard || rule == Rule::reduction) {
       if (verdict(Rule::ordering) == Verdict::refuted)
         return "what is read depends on the schedule (ordering)";
     }
-    if (rule == Rule::reduction) {
+    if (rule == Rule::shard || rule == Rule::reduction) {
       if (verdict(Rule::memory) == Verdict::refuted)
         return "what an op writes may lie in another buffer too (memory)";
     }
@@ -168,6 +170,8 @@ class Application {
       case Rule::memory:
         return settle(proofs::memory::prove(subject_, session), &proofs::memory::check,
                       &Certificate::memory, result);
+      case Rule::shard:
+        return shard(session, result);
       case Rule::reduction:
         return reduction(position, session, result);
       case Rule::coverage:
@@ -217,17 +221,32 @@ class Application {
   void reduction(const std::vector<std::uint32_t>& position, smt::Session& session,
                  RuleReport& result) {
     auto search = proofs::reduction::prove(subject_, position, session);
+    if (rests(search, result))
+      settle(std::move(search), &proofs::reduction::check, &Certificate::reduction, result);
+  }
+
+  void shard(smt::Session& session, RuleReport& result) {
+    auto search = proofs::shard::prove(subject_, session);
+    if (rests(search, result))
+      settle(std::move(search), &proofs::shard::check, &Certificate::shard, result);
+  }
+
+  /// Does what was found stand? A proof rests on other rules, a refutation by replay on none. Says
+  /// why if it does not.
+  template <typename Witness>
+  bool rests(const proofs::Search<Witness>& search, RuleReport& result) const {
     for (const Rule premise : {Rule::liveness, Rule::bounds, Rule::ordering, Rule::flow}) {
       if (verdict(premise) == Verdict::certified || std::holds_alternative<proofs::Refuted>(search))
         continue;
       if (verdict(premise) == Verdict::refuted) {
         result.verdict = Verdict::not_evaluated;
         result.detail = "an op reads what it must not (flow)";
-        return;
+        return false;
       }
-      return undecided(result, fmt::format("{} is undecided", proofs::to_string(premise)));
+      undecided(result, fmt::format("{} is undecided", proofs::to_string(premise)));
+      return false;
     }
-    settle(std::move(search), &proofs::reduction::check, &Certificate::reduction, result);
+    return true;
   }
 
   static void undecided(RuleReport& result, std::string why) {

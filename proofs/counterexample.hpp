@@ -37,8 +37,14 @@ enum class Kind : std::uint8_t {
   uncovered,       ///< `note` names what no rule covers
   slip_through,    ///< boundary `index`: schedules[0] performs ops[0], after it, and not ops[1],
                    ///< before it
-  interference     ///< of two sections of one phase, accesses[0] and accesses[1] touch `range`, or
+  interference,    ///< of two sections of one phase, accesses[0] and accesses[1] touch `range`, or
                    ///< ops[0] and ops[1] use `counter`
+  leak,  ///< a chip's own data reach the spine. `accesses` are the path, a read and a write per op,
+         ///< the last one to `range`; `terms` are chips; schedules[0] ends with that store. Without
+         ///< a schedule: accesses[0] is of another chip's tensor, or it and accesses[1] are of one
+         ///< tensor from chips that nothing joins
+  missing_chip,        ///< the same, through an all-reduce that left chips out
+  double_contribution  ///< the same, through an all-reduce that took a chip's data twice
 };
 [[nodiscard]] std::string_view to_string(Kind kind);
 
@@ -57,8 +63,8 @@ struct AccessRef {
   std::uint32_t access = 0;  ///< into Program::accesses
 };
 
-/// A contribution of `wrong_result`: `region` (with `offset` locations into it) is contained
-/// `found` times instead of `expected` times.
+/// A contribution of `wrong_result`, or a chip: it is contained `found` times instead of `expected`
+/// times.
 struct TermDifference {
   std::string source;  ///< readable name of the contribution
   std::int64_t found = 0;

@@ -9,6 +9,7 @@
 #include "proofs/memory/recompute.hpp"
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/values.hpp"
+#include "proofs/shard/recompute.hpp"
 
 namespace spatialcert::proofs {
 namespace {
@@ -43,6 +44,10 @@ class Replayer {
         return bad_read();
       case Kind::wrong_result:
         return wrong_result();
+      case Kind::leak:
+      case Kind::missing_chip:
+      case Kind::double_contribution:
+        return shard::recompute(game_, c_);
       case Kind::interference:
       case Kind::overlap:
       case Kind::out_of_memory:

@@ -4,29 +4,33 @@
 #include <array>
 
 #include "ir/require.hpp"
+#include "proofs/shard/rule.hpp"
 
 namespace spatialcert::proofs {
 namespace {
 
 constexpr std::array<std::string_view, kRules> kRuleNames{
-    "liveness", "bounds",    "quiescence", "ordering", "flow",
-    "memory",   "reduction", "coverage",   "boundary", "isolation"};
-constexpr std::array<std::string_view, 16> kKinds{
-    "cycle",          "starved",   "leftover",      "overflow",
-    "misuse",         "race",      "wrong-order",   "undefined-read",
-    "wrong-producer", "overlap",   "out-of-memory", "misaligned",
-    "wrong-result",   "uncovered", "slip-through",  "interference"};
-constexpr std::array<std::string_view, 20> kReasons{
-    "wrong size",     "potential does not increase",
-    "inexact test",   "missing obligation",
-    "broken path",    "wrong ends",
-    "not sorted",     "overlapping",
-    "out of range",   "misaligned",
-    "unbalanced",     "misuse",
-    "undefined read", "wrong producer",
-    "wrong result",   "opaque value",
-    "uncovered",      "against the order of the sections",
-    "slip-through",   "interference"};
+    "liveness",  "bounds",   "quiescence", "ordering",  "flow", "memory",
+    "reduction", "coverage", "boundary",   "isolation", "shard"};
+constexpr std::array<std::string_view, 19> kKinds{
+    "cycle",         "starved",     "leftover",       "overflow",           "misuse",
+    "race",          "wrong-order", "undefined-read", "wrong-producer",     "overlap",
+    "out-of-memory", "misaligned",  "wrong-result",   "uncovered",          "slip-through",
+    "interference",  "leak",        "missing-chip",   "double-contribution"};
+constexpr std::array<std::string_view, 25> kReasons{
+    "wrong size",         "potential does not increase",
+    "inexact test",       "missing obligation",
+    "broken path",        "wrong ends",
+    "not sorted",         "overlapping",
+    "out of range",       "misaligned",
+    "unbalanced",         "misuse",
+    "undefined read",     "wrong producer",
+    "wrong result",       "opaque value",
+    "uncovered",          "against the order of the sections",
+    "slip-through",       "interference",
+    "misplaced access",   "leak",
+    "missing chip",       "double contribution",
+    "labels do not recur"};
 
 template <typename Enum, std::size_t N>
 std::string_view name_of(Enum value, const std::array<std::string_view, N>& names) {
@@ -35,7 +39,7 @@ std::string_view name_of(Enum value, const std::array<std::string_view, N>& name
   return names[index];
 }
 
-constexpr std::array<std::uint32_t, kRules> kVersions{1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+constexpr std::array<std::uint32_t, kRules> kVersions{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 }  // namespace
 
@@ -57,9 +61,10 @@ std::optional<Rule> parse_rule(std::string_view name) {
 }
 
 const std::vector<Rule>& all_rules() {
-  static const std::vector<Rule> rules{
-      Rule::liveness, Rule::boundary, Rule::bounds, Rule::quiescence, Rule::isolation,
-      Rule::ordering, Rule::flow,     Rule::memory, Rule::reduction,  Rule::coverage};
+  static const std::vector<Rule> rules{Rule::liveness,   Rule::boundary,  Rule::bounds,
+                                       Rule::quiescence, Rule::isolation, Rule::ordering,
+                                       Rule::flow,       Rule::memory,    Rule::shard,
+                                       Rule::reduction,  Rule::coverage};
   return rules;
 }
 
@@ -72,6 +77,8 @@ bool applies(Rule rule, const ir::Program& program) {
                          [](const ir::Boundary& boundary) { return boundary.closed; });
     case Rule::isolation:
       return program.sections.size() > 1;
+    case Rule::shard:
+      return shard::applies(program);
     default:
       return true;
   }
@@ -85,6 +92,8 @@ std::string_view absence(Rule rule) {
       return "no boundary is closed";
     case Rule::isolation:
       return "there is one section";
+    case Rule::shard:
+      return "nothing belongs to one chip";
     default:
       return "";
   }

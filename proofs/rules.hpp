@@ -29,16 +29,18 @@ enum class Rule : std::uint8_t {
   reduction,
   coverage,
   boundary,
-  isolation
+  isolation,
+  shard
 };
 [[nodiscard]] std::string_view to_string(Rule rule);
 [[nodiscard]] std::optional<Rule> parse_rule(std::string_view name);
 /// Grows when a witness of the rule gets another meaning, so that older ones are not misread.
 [[nodiscard]] std::uint32_t rule_version(Rule rule);
 [[nodiscard]] const std::vector<Rule>& all_rules();  ///< in order of evaluation and of reports
-inline constexpr std::size_t kRules = 10;            ///< how many there are
+inline constexpr std::size_t kRules = 11;            ///< how many there are
 /// Has the program anything that the rule speaks of? `boundary` speaks of closed boundaries,
-/// `isolation` of several sections, `reduction` of postconditions.
+/// `isolation` of several sections, `reduction` of postconditions, `shard` of what belongs to one
+/// chip (shard::applies).
 [[nodiscard]] bool applies(Rule rule, const ir::Program& program);
 /// Why it does not.
 [[nodiscard]] std::string_view absence(Rule rule);
@@ -84,7 +86,12 @@ struct Rejected {
     uncovered,           ///< coverage
     wrong_order,         ///< ordering: against the order of the sections
     slip_through,        ///< boundary: an engine program is not held up, or holds up nobody
-    interference         ///< isolation: sections of one phase share what one of them writes
+    interference,        ///< isolation: sections of one phase share what one of them writes
+    misplaced_access,    ///< shard: a tensor touched from another chip
+    leak,                ///< shard
+    missing_chip,        ///< shard
+    double_contribution,  ///< shard
+    not_inductive         ///< shard: the labels do not recur as the witness says
   };
   Reason reason = Reason::missing_obligation;
   std::string where;

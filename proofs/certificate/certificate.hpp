@@ -30,6 +30,7 @@
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/rule.hpp"
 #include "proofs/rules.hpp"
+#include "proofs/shard/rule.hpp"
 
 namespace spatialcert::proofs {
 
@@ -60,6 +61,7 @@ struct Certificate {
   std::optional<coverage::Witness> coverage;
   std::optional<boundary::Witness> boundary;
   std::optional<isolation::Witness> isolation;
+  std::optional<shard::Witness> shard;
 };
 
 /// The canonical bytes. The paths of `ordering` must follow one another from 0 to the last place.

@@ -80,6 +80,16 @@ void read(Reader& in, boundary::Witness& witness) {
   }
 }
 
+void read(Reader& in, shard::Witness& witness) {
+  const auto number = [&] {
+    const std::uint64_t value = in.natural();
+    if (value > shard::kMostRounds) in.fail(Reason::malformed_witness, "more rounds than allowed");
+    return static_cast<std::uint32_t>(value);
+  };
+  witness.first = number();
+  witness.rounds = number();
+}
+
 void read(Reader& /*in*/, bounds::Witness& /*witness*/) {}
 void read(Reader& /*in*/, quiescence::Witness& /*witness*/) {}
 void read(Reader& /*in*/, flow::Witness& /*witness*/) {}
@@ -160,6 +170,8 @@ void read_obligation(Reader& in, std::optional<Rule>& before, Certificate& to,
       return read_witness(in, rule, bytes, problem, to.boundary);
     case Rule::isolation:
       return read_witness(in, rule, bytes, problem, to.isolation);
+    case Rule::shard:
+      return read_witness(in, rule, bytes, problem, to.shard);
   }
 }
 

@@ -99,6 +99,11 @@ void write(const boundary::Witness& witness, Writer& out) {
   }
 }
 
+void write(const shard::Witness& witness, Writer& out) {
+  out.natural(witness.first);
+  out.natural(witness.rounds);
+}
+
 // All facts are recomputed.
 void write(const bounds::Witness& /*witness*/, Writer& /*out*/) {}
 void write(const quiescence::Witness& /*witness*/, Writer& /*out*/) {}
@@ -172,6 +177,7 @@ std::string payload_of(const Certificate& certificate) {
   obligations.add(Rule::coverage, certificate.coverage);
   obligations.add(Rule::boundary, certificate.boundary);
   obligations.add(Rule::isolation, certificate.isolation);
+  obligations.add(Rule::shard, certificate.shard);
   obligations.finish(out);
   return out.take();
 }

@@ -70,11 +70,6 @@ bool every_op_has_an_instance(const Subject& subject) {
 std::optional<std::string> uncovered(const Subject& subject) {
   const ir::Program& program = *subject.program;
   if (subject.one.transitions() == 0) return "the program has no ops";
-  for (const ir::Tensor& t : program.tensors) {
-    if (t.owner)
-      return fmt::format("tensor {} is owned by chip {}, which needs the rule shard", t.name,
-                         *t.owner);
-  }
   for (const ir::Buffer& b : program.buffers) {
     const bool fifo = b.kind == ir::BufferKind::fifo;
     if (b.view && (fifo || program.buffers[b.view->base.value()].kind == ir::BufferKind::fifo)) {

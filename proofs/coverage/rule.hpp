@@ -2,11 +2,10 @@
 // the program needs a rule that does not exist.
 //
 // Premises: every op belongs to exactly one section or boundary; every blocking op is a test of the
-// net; every access resolved to locations; the program has ops, no owned tensors, no view of a
-// FIFO. Conclusion: the verdict speaks of the whole program.
+// net; every access resolved to locations; the program has ops, no view of a FIFO. Conclusion: the
+// verdict speaks of the whole program.
 //
-// Owned tensors need `shard`: undecided until this rule exists. Never refuted: what is not covered
-// is not wrong, only not shown.
+// Never refuted: what is not covered is not wrong, only not shown.
 #pragma once
 
 #include <string>

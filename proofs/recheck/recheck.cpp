@@ -43,6 +43,8 @@ std::optional<Check> check_rule(Rule rule, const Subject& s, const Certificate& 
       return checked(s, c.boundary, &boundary::check);
     case Rule::isolation:
       return checked(s, c.isolation, &isolation::check);
+    case Rule::shard:
+      return checked(s, c.shard, &shard::check);
   }
   return std::nullopt;
 }

@@ -34,6 +34,7 @@ Certificate small_certificate() {
   c.memory = memory::Witness{{{ir::BufferId(2U), ir::BufferId(0U)}, {}, {ir::BufferId(1U)}}};
   c.reduction.emplace();
   c.coverage = coverage::Witness{3, 2, 200, 0};
+  c.shard = shard::Witness{1, 3};
   return c;
 }
 

@@ -45,6 +45,11 @@ void check_equal(const Certificate& a, const Certificate& b) {
     CHECK(a.coverage->runs == b.coverage->runs);
     CHECK(a.coverage->loops == b.coverage->loops);
   }
+  REQUIRE(a.shard.has_value() == b.shard.has_value());
+  if (a.shard) {
+    CHECK(a.shard->first == b.shard->first);
+    CHECK(a.shard->rounds == b.shard->rounds);
+  }
 }
 
 void check_round_trip(const Certificate& certificate) {
@@ -104,6 +109,8 @@ Certificate random_certificate(std::uint64_t seed) {
   }
   if (n.below(2) == 0) c.reduction.emplace();
   if (n.below(3) != 0) c.coverage = coverage::Witness{n.any(), n.any(), n.any(), n.any()};
+  const auto rounds = [&] { return static_cast<std::uint32_t>(n.below(shard::kMostRounds + 1)); };
+  if (n.below(3) != 0) c.shard = shard::Witness{rounds(), rounds()};
   return c;
 }
 

@@ -212,7 +212,7 @@ void drop_or_add(std::optional<Witness>& witness) {
 }
 
 std::string whole_witness(Forger& f) {
-  switch (f.random.below(8)) {
+  switch (f.random.below(9)) {
     case 0:
       drop_or_add(f.c.liveness);
       return "witness of liveness";
@@ -234,6 +234,9 @@ std::string whole_witness(Forger& f) {
     case 6:
       drop_or_add(f.c.reduction);
       return "witness of reduction";
+    case 7:
+      drop_or_add(f.c.shard);
+      return "witness of shard";
     default:
       drop_or_add(f.c.coverage);
       return "witness of coverage";

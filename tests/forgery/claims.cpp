@@ -73,6 +73,7 @@ Certificate best_claim(const ir::Program& program, const std::vector<ir::Place>&
   c.flow.emplace();
   c.memory = by_address(program);
   if (!program.postconditions.empty()) c.reduction.emplace();
+  if (proofs::shard::applies(program)) c.shard.emplace();
   c.coverage = op_counts(program);
   return c;
 }

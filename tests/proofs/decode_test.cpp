@@ -128,6 +128,11 @@ TEST_CASE("decode: witnesses") {
   const auto wrong = [](Rule rule, const std::string& witness) {
     return refused_witness(rule, witness) == Reason::malformed_witness;
   };
+  CHECK(wrong(Rule::shard, natural(1)));
+  CHECK(wrong(Rule::shard, natural(1) + natural(2) + natural(3)));
+  CHECK(wrong(Rule::shard, natural(0) + natural(proofs::shard::kMostRounds + 1)));
+  CHECK(wrong(Rule::shard, natural(proofs::shard::kMostRounds + 1) + natural(1)));
+  CHECK(wrong(Rule::shard, natural(std::uint64_t{1} << 32U) + natural(1)));
   CHECK(wrong(Rule::liveness, ""));
   CHECK(wrong(Rule::liveness, integer(7) + natural(2) + integer(0)));
   CHECK(wrong(Rule::liveness, integer(7) + natural(1) + integer(0) + "x"));
@@ -144,6 +149,15 @@ TEST_CASE("decode: witnesses") {
   CHECK(wrong(Rule::memory, natural(1) + natural(1) + integer(-1)));
   CHECK(wrong(Rule::memory, natural(3) + natural(0)));
   CHECK(wrong(Rule::coverage, natural(1) + natural(1) + natural(1)));
+}
+
+TEST_CASE("decode: the rounds of shard") {
+  const std::string witness = natural(3) + natural(proofs::shard::kMostRounds);
+  const auto again = decoded(forge(payload_head() + natural(1) +
+                                   obligation(static_cast<std::uint64_t>(Rule::shard), witness)));
+  REQUIRE(again.shard.has_value());
+  CHECK(again.shard->first == 3);
+  CHECK(again.shard->rounds == proofs::shard::kMostRounds);
 }
 
 TEST_CASE("decode: what was written is read") {

@@ -29,6 +29,14 @@ std::string with(const std::string& json, const std::string& more) {
   return more.empty() ? json + "}" : fmt::format("{}, {}}}", json, more);
 }
 
+/// `member` with its value, unless `more` has one.
+std::string unless_in(const std::string& more, const std::string& member,
+                      const std::string& value) {
+  return more.find('"' + member + '"') == std::string::npos
+             ? fmt::format(R"(, "{}": {})", member, value)
+             : "";
+}
+
 /// `5`, `4i` (four times the index of the outermost loop) or `4i+5`.
 std::string bound_json(const std::string& text) {
   const std::size_t loop = text.find('i');
@@ -49,8 +57,8 @@ Draft& Draft::tensor(const std::string& name, const std::string& init, int rows,
   kind_[name] = Kind::tensor;
   const char* const role = init == "external" ? "input" : "output";
   const auto json = fmt::format(
-      R"({{"name": "{}", "role": "{}", "rows": {}, "cols": {}, "dtype": "{}", "init": "{}")", name,
-      role, rows, dtype == "i8" ? 16 : 4, dtype, init);
+      R"({{"name": "{}", "rows": {}, "cols": {}, "dtype": "{}", "init": "{}"{})", name, rows,
+      dtype == "i8" ? 16 : 4, dtype, init, unless_in(more, "role", fmt::format("\"{}\"", role)));
   tensors_.push_back(with(json, more));
   return *this;
 }
@@ -58,8 +66,8 @@ Draft& Draft::tensor(const std::string& name, const std::string& init, int rows,
 Draft& Draft::add_buffer(const std::string& name, Kind kind, int pages, const std::string& more) {
   kind_[name] = kind;
   const char* const word = kind == Kind::fifo ? "fifo" : "interm";
-  std::string json = fmt::format(
-      R"({{"name": "{}", "kind": "{}", "site": [0, 0, 0], "space": "sram")", name, word);
+  std::string json = fmt::format(R"({{"name": "{}", "kind": "{}", "space": "sram"{})", name, word,
+                                 unless_in(more, "site", "[0, 0, 0]"));
   if (more.find("page_bytes") == std::string::npos)
     json += fmt::format(R"(, "page_bytes": {})", kPageBytes);
   json += fmt::format(R"(, "pages": {})", pages);
@@ -81,15 +89,16 @@ Draft& Draft::buffer(const std::string& name, const std::string& more) {
 
 Draft& Draft::semaphore(const std::string& name, int initial, int maximum,
                         const std::string& more) {
-  const auto json = fmt::format(
-      R"({{"name": "{}", "site": [0, 0, 0], "initial": {}, "maximum": {})", name, initial, maximum);
+  const auto json = fmt::format(R"({{"name": "{}", "initial": {}, "maximum": {}{})", name, initial,
+                                maximum, unless_in(more, "site", "[0, 0, 0]"));
   semaphores_.push_back(with(json, more));
   return *this;
 }
 
 Draft& Draft::stage(const std::string& name, const std::string& op, const std::string& more) {
-  stages_[name] =
-      with(fmt::format(R"({{"name": "{}", "kind": "compute", "op": "{}")", name, op), more);
+  stages_[name] = with(fmt::format(R"({{"name": "{}", "op": "{}"{})", name, op,
+                                   unless_in(more, "kind", "\"compute\"")),
+                       more);
   return *this;
 }
 
@@ -186,8 +195,11 @@ std::string Draft::json() const {
   auto stages = stages_;
   std::vector<std::string> programs, stage_list;
   for (const auto& [engine, lines] : engines_) {
-    programs.push_back(fmt::format(R"({{"site": [0, 0, 0], "engine": "{}", "ops": {}}})", engine,
-                                   ops(lines, stages)));
+    const std::size_t colon = engine.find(':');
+    const bool placed = colon != std::string::npos;
+    programs.push_back(fmt::format(R"({{"site": [{}, 0, 0], "engine": "{}", "ops": {}}})",
+                                   placed ? engine.substr(0, colon) : "0",
+                                   placed ? engine.substr(colon + 1) : engine, ops(lines, stages)));
   }
   for (const auto& [name, json] : stages) stage_list.push_back(json);
   std::map<std::string, std::string> members{

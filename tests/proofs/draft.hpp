@@ -4,8 +4,9 @@
 // regions separated by blanks: `x` (all of a tensor or buffer, or page 0 of a FIFO), `q@1` (page
 // 1), `x[0:4]` (rows of a tensor, bytes of anything else; bounds may be affine in the outermost
 // loop: `x[4i:4i+4]`). "repeat N" opens a loop that "end" closes. Stages need no declaration: an
-// undeclared one is a compute stage that copies. Engines are `load`, `compute`, `store`, `move` of
-// one site, in this order.
+// undeclared one is a compute stage that copies. Engines are `load`, `compute`, `store`, `move`, in
+// this order, of the one site of chip 0, or of that of another chip: `1:load`. Objects stand on
+// chip 0 unless `more` names a site.
 #pragma once
 
 #include <cstdint>

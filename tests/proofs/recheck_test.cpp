@@ -42,6 +42,7 @@ Certificate certificate_of(const Fixture& f) {
   c.quiescence.emplace();
   c.flow.emplace();
   if (!f.program.postconditions.empty()) c.reduction.emplace();
+  if (proofs::shard::applies(f.program)) c.shard.emplace();
   proofs::coverage::Witness& counts = c.coverage.emplace();
   for (const ir::EngineProgram& program : f.program.programs) {
     for (const ir::Op& op : program.ops) {
@@ -51,6 +52,14 @@ Certificate certificate_of(const Fixture& f) {
     }
   }
   return c;
+}
+
+const proofs::RuleOutcome& of(const proofs::Outcome& outcome, Rule rule) {
+  for (const proofs::RuleOutcome& each : outcome.rules) {
+    if (each.rule == rule) return each;
+  }
+  FAIL("no such rule");
+  return outcome.rules.front();
 }
 
 /// `valid`, or the denial of the whole.
@@ -65,14 +74,6 @@ std::string changed(const Fixture& f, const std::function<void(Certificate&)>& c
   Certificate c = certificate_of(f);
   change(c);
   return verdict(f.program, c);
-}
-
-/// The outcome for one rule.
-const proofs::RuleOutcome& of(const proofs::Outcome& outcome, Rule rule) {
-  const auto at = std::find_if(outcome.rules.begin(), outcome.rules.end(),
-                               [&](const proofs::RuleOutcome& o) { return o.rule == rule; });
-  REQUIRE(at != outcome.rules.end());
-  return *at;
 }
 
 }  // namespace
@@ -201,6 +202,21 @@ TEST_CASE("recheck: a rule that does not apply is neither shown nor required") {
   Certificate more = c;
   more.reduction.emplace();
   CHECK(of(proofs::recheck(f.program, more), Rule::reduction).denial == Denial::not_applicable);
+}
+
+TEST_CASE("recheck: shard is required where something belongs to one chip") {
+  Draft d = gathered();
+  const Fixture plain(d);
+  CHECK(!proofs::applies(Rule::shard, plain.program));
+  const proofs::Outcome asked =
+      proofs::recheck(plain.program, certificate_of(plain), {Rule::shard});
+  CHECK(of(asked, Rule::shard).denial == Denial::not_applicable);
+  CHECK(of(asked, Rule::shard).detail == "it is required, but nothing belongs to one chip");
+  const Fixture f(d.tensor("own", "external", 4, "f32", R"("owner": 0)"));
+  CHECK(proofs::applies(Rule::shard, f.program));
+  CHECK(verdict(f.program, certificate_of(f), {Rule::shard}) == "valid");
+  CHECK(changed(f, [](Certificate& c) { c.shard.reset(); }) == "missing obligation");
+  CHECK(changed(f, [](Certificate& c) { c.shard->rounds = 0; }) == "witness rejected");
 }
 
 TEST_CASE("recheck: a program that unrolls too far is not checked") {

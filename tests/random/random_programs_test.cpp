@@ -17,6 +17,7 @@
 #include "tests/oracle/findings.hpp"
 #include "tests/oracle/generator.hpp"
 #include "tests/oracle/memory_model.hpp"
+#include "tests/oracle/shares.hpp"
 #include "tests/oracle/sources.hpp"
 
 namespace spatialcert::tests {
@@ -87,6 +88,12 @@ bool confirmed(const ir::Program& program, const proofs::Counterexample& c, cons
       return f.layout;
     case Kind::wrong_result:
       return f.wrong_results.contains(c.index);
+    case Kind::leak:
+    case Kind::missing_chip:
+    case Kind::double_contribution: {
+      const ShareFindings s = shares(program, std::max(c.iterations, kWraps), 1);
+      return c.schedules.empty() ? s.misplaced : s.kinds.contains(c.kind);
+    }
     case Kind::wrong_order:
       return f.wrong_orders.contains({instance_of(program, c, 0), instance_of(program, c, 1)});
     case Kind::slip_through:
@@ -121,6 +128,7 @@ bool contradicts(Rule rule, const Findings& f) {
       return f.layout;
     case Rule::reduction:
       return !f.layout && (f.unknown_result || !f.wrong_results.empty());
+    case Rule::shard:  // see judge_rule
     case Rule::coverage:
       return false;
   }
@@ -137,6 +145,10 @@ struct Judgement {
 void judge_rule(const ir::Program& program, const certify::RuleReport& rule, Judgement& out) {
   if (rule.verdict == Verdict::certified && contradicts(rule.rule, out.findings)) {
     out.disagreement = fmt::format("{} is certified", proofs::to_string(rule.rule));
+  }
+  if (rule.rule == Rule::shard && rule.verdict == Verdict::certified && !out.findings.layout &&
+      shares(program, kWraps, 1).first) {
+    out.disagreement = "shard is certified";
   }
   if (rule.verdict != Verdict::refuted) return;
   if (!rule.counterexample) {

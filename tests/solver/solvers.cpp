@@ -14,6 +14,7 @@
 #include "proofs/ordering/rule.hpp"
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/rule.hpp"
+#include "proofs/shard/rule.hpp"
 #include "smt/query.hpp"
 #include "tests/proofs/fixture.hpp"
 
@@ -63,6 +64,10 @@ std::vector<AskedQuery> all_queries(const ir::Program& program) {
     return out;
   rule = proofs::Rule::flow;
   static_cast<void>(proofs::flow::prove(f.subject, f.position, ordering.ordered, f.session));
+  rule = proofs::Rule::shard;
+  if (proofs::shard::applies(program)) {
+    static_cast<void>(proofs::shard::prove(f.subject, f.session));
+  }
   rule = proofs::Rule::reduction;
   if (!program.postconditions.empty()) {
     static_cast<void>(proofs::reduction::prove(f.subject, f.position, f.session));

@@ -1,0 +1,23 @@
+// How a chip's own data come to the spine, op by op. Untrusted: it is played.
+#pragma once
+
+#include <optional>
+
+#include "proofs/counterexample.hpp"
+#include "proofs/shard/misplaced.hpp"
+#include "proofs/shard/rounds.hpp"
+
+namespace spatialcert::proofs::shard {
+
+/// The first wrong store of the first `rounds` rounds, if there is one. It can be played if it is
+/// in the first token of a program that is run once.
+struct Found {
+  std::uint32_t round = 0;
+  Counterexample counterexample;
+};
+[[nodiscard]] std::optional<Found> first_leak(const Subject& subject, const Round& round,
+                                              std::uint32_t rounds);
+
+[[nodiscard]] Counterexample counterexample_of(const Subject& subject, const Misplaced& misplaced);
+
+}  // namespace spatialcert::proofs::shard

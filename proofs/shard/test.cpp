@@ -1,0 +1,564 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "proofs/shard/labels.hpp"
+#include "proofs/shard/misplaced.hpp"
+#include "proofs/shard/rounds.hpp"
+#include "proofs/shard/rule.hpp"
+#include "tests/proofs/fixture.hpp"
+#include "tests/proofs/samples.hpp"
+
+namespace spatialcert::proofs::shard {
+namespace {
+
+using tests::Draft;
+using tests::Fixture;
+using tests::outcome;
+using tests::rejected;
+using Reason = Rejected::Reason;
+
+/// Of `chips` chips, with a hand-off "wire" that crosses them or not.
+Draft sharded(const std::string& name, int chips = 2, bool crossing = true) {
+  Draft d(name);
+  d.member("target",
+           fmt::format(R"({{"name": "tile", "engines": ["load", "compute", "store", "move"],
+      "chips": {}, "spaces": [{{"name": "sram", "bytes": 4096, "alignment": 4}}],
+      "semaphores": {{"per_site": 16, "maximum": 31}},
+      "handoffs": [{{"name": "wire", "crosses_chips": {}}}]}})",
+                       chips, crossing));
+  d.stage("all", "add", R"("kind": "allreduce")");
+  return d;
+}
+std::string owned(int chip) { return fmt::format(R"("owner": {})", chip); }
+std::string on(int chip) { return fmt::format(R"("site": [{}, 0, 0])", chip); }
+constexpr const char* kResident = R"("lifetime": "resident")";
+
+/// Tensors w0, w1, ... of the chips, and y of the spine.
+Draft& weights(Draft& d, int chips) {
+  for (int c = 0; c < chips; ++c) d.tensor(fmt::format("w{}", c), "external", 4, "f32", owned(c));
+  return d.tensor("y");
+}
+
+/// The data of every chip come over a FIFO to chip 0, which runs `ops` on pages q1, q2, ... and w0.
+Draft gathered(const std::string& name, int chips, const std::vector<std::string>& ops) {
+  Draft d = sharded(name, chips);
+  weights(d, chips);
+  std::vector<std::string> root, all = ops;
+  for (int c = 1; c < chips; ++c) {
+    const std::string q = fmt::format("q{}", c);
+    d.fifo(q, 1, R"("handoff": "wire")");
+    d.engine(fmt::format("{}:load", c),
+             {"reserve " + q, fmt::format("run load w{} > {}", c, q), "push " + q});
+    root.push_back("front " + q);
+    all.push_back("pop " + q);
+  }
+  root.insert(root.end(), all.begin(), all.end());
+  return d.engine("compute", root);
+}
+
+Search<Witness> found(Fixture& f) { return prove(f.subject, f.session); }
+std::string checked(const Fixture& f, Witness witness = {}) {
+  return outcome(check(f.subject, witness));
+}
+
+void proves(const Draft& draft, Witness expected = {0, 1}) {
+  CAPTURE(draft.name());
+  Fixture f(draft);
+  const auto answer = found(f);
+  REQUIRE(outcome(answer) == "proved");
+  const Witness witness = tests::witness(answer);
+  CHECK(witness.first == expected.first);
+  CHECK(witness.rounds == expected.rounds);
+  CHECK(checked(f, witness) == "accepted");
+}
+
+/// Refuted as `kind` by a counterexample that replays, and rejected by the check for `reason`.
+Counterexample refutes(const Draft& draft, const std::string& kind, Reason reason) {
+  CAPTURE(draft.name());
+  Fixture f(draft);
+  const auto answer = found(f);
+  REQUIRE(outcome(answer) == "refuted: " + kind);
+  CHECK(tests::replayed(f.program, tests::counterexample(answer)) == "reproduced");
+  CHECK(checked(f, {0, kMostRounds}) == rejected(reason));
+  return tests::counterexample(answer);
+}
+void leaks(const Draft& d) { refutes(d, "leak", Reason::leak); }
+void misses(const Draft& d) { refutes(d, "missing-chip", Reason::missing_chip); }
+void doubles(const Draft& d) { refutes(d, "double-contribution", Reason::double_contribution); }
+void stands_wrong(const Draft& d) { refutes(d, "leak", Reason::misplaced_access); }
+
+std::string times(const Counterexample& c) {
+  std::string out;
+  for (const TermDifference& term : c.terms)
+    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", term.source, term.found);
+  return out;
+}
+
+TEST_CASE("shard: an all-reduce over every chip clears") {
+  proves(gathered("two", 2, {"run all w0 q1 > y"}));
+  proves(gathered("four", 4, {"run all w0 q1 q2 q3 > y"}));
+  for (const char* op : {"add", "sum", "max"})
+    proves(gathered(op, 2, {"run all w0 q1 > y"}).stage("all", op, R"("kind": "allreduce")"));
+  Fixture f(gathered("counted", 2, {"run all w0 q1 > y"}));
+  CHECK(std::get<Accepted>(check(f.subject, {})).obligations == 1);
+}
+
+TEST_CASE("shard: reductions inside groups and then across them") {
+  Draft d = gathered("groups", 4, {"run all w0 q1 > a", "run all q2 q3 > b", "run all a b > y"});
+  proves(d.buffer("a").buffer("b"));
+}
+
+TEST_CASE("shard: what was cleared stays clear, and replicated data may be added anywhere") {
+  Draft d = gathered("cleared", 2, {"run all w0 q1 x > a", "run work a x > y"});
+  proves(d.buffer("a").tensor("x", "external"));
+  Draft zero = gathered("zero", 2, {"run work z > y"});
+  proves(zero.buffer("z", R"("init": "zero")"));
+}
+
+TEST_CASE("shard: a chip's data reach the spine") {
+  leaks(gathered("stored", 2, {"run store w0 > y"}));
+  leaks(gathered("through a fifo", 2, {"run store q1 > y"}));
+  leaks(gathered("worked on", 2, {"run work w0 > a", "run work a > b", "run store b > y"})
+            .buffer("a")
+            .buffer("b"));
+  leaks(gathered("with replicated data", 2, {"run work w0 x > y"}).tensor("x", "external"));
+  leaks(gathered("as an index", 2, {"run pick x w0 > y"}).tensor("x", "external"));
+  leaks(gathered("mixed", 2, {"run add w0 q1 > y"}));
+  const Counterexample c =
+      refutes(gathered("named", 3, {"run store w0 > y"}), "leak", Reason::leak);
+  CHECK(times(c) == "chip 1: 0, chip 2: 0, chip 0: 1");
+  CHECK(c.accesses.size() == 2);
+}
+
+TEST_CASE("shard: zeros that a chip owns, and what the host puts into a buffer, are its own") {
+  Draft zero = sharded("zero"), filled = sharded("filled"), both = sharded("both");
+  zero.tensor("w", "zero", 4, "f32", owned(1)).tensor("y").engine("1:load", {"run store w > y"});
+  leaks(zero);
+  filled.tensor("w", "external", 4, "f32", owned(0))
+      .tensor("y")
+      .buffer("b", R"("init": "external")")
+      .engine("load", {"run store b > y"});
+  leaks(filled);
+  both.buffer("a", R"("init": "external")")
+      .buffer("b", R"("init": "external", )" + on(1))
+      .tensor("y");
+  both.engine("load", {"run store a > y"}).engine("1:load", {"run store b"});
+  leaks(both);
+}
+
+TEST_CASE("shard: an all-reduce that leaves chips out") {
+  misses(gathered("two of three", 3, {"run all w0 q1 > y"}));
+  misses(gathered("and on", 3, {"run all w0 q1 > a", "run work a > y"}).buffer("a"));
+  const Counterexample c =
+      refutes(gathered("named", 3, {"run all w0 q2 > y"}), "missing-chip", Reason::missing_chip);
+  CHECK(times(c) == "chip 1: 0, chip 0: 1, chip 2: 1");
+  // Chip 2 owns nothing, so nothing can join it.
+  Draft d = sharded("idle chip", 3);
+  d.tensor("w0", "external", 4, "f32", owned(0)).tensor("w1", "external", 4, "f32", owned(1));
+  d.tensor("y").fifo("q", 1, R"("handoff": "wire")");
+  d.engine("1:load", {"reserve q", "run load w1 > q", "push q"});
+  d.engine("load", {"front q", "run all w0 q > y", "pop q"});
+  CHECK(times(refutes(d, "missing-chip", Reason::missing_chip)) ==
+        "chip 2: 0, chip 0: 1, chip 1: 1");
+}
+
+TEST_CASE("shard: partial sums that were added, not reduced, are a leak when no chip is missing") {
+  leaks(gathered("added", 4, {"run all w0 q1 > a", "run all q2 q3 > b", "run work a b > y"})
+            .buffer("a")
+            .buffer("b"));
+}
+
+TEST_CASE("shard: a chip's data taken twice never become clear") {
+  doubles(gathered("twice", 2, {"run all w0 q1 w0 > y"}));
+  doubles(
+      gathered("groups that meet", 3, {"run all w0 q1 > a", "run all a q1 q2 > y"}).buffer("a"));
+  doubles(gathered("and on", 2, {"run all w0 w0 > a", "run all a q1 > y"}).buffer("a"));
+  const Counterexample c = refutes(gathered("named", 2, {"run all w0 q1 q1 > y"}),
+                                   "double-contribution", Reason::double_contribution);
+  CHECK(times(c) == "chip 1: 2, chip 0: 1");
+}
+
+TEST_CASE("shard: only an elementwise all-reduce stage clears") {
+  leaks(gathered("no all-reduce", 2, {"run all w0 q1 > y"}).stage("all", "add"));
+  for (const char* op : {"mul", "matmul", "copy", "sub"}) {
+    const Draft d =
+        gathered(op, 2, {"run all w0 q1 > y"}).stage("all", op, R"("kind": "allreduce")");
+    leaks(d);
+  }
+  leaks(gathered("unequal", 2, {"run all w0 q1[0:32] > y"}));
+}
+
+TEST_CASE("shard: an all-reduce works element by element") {
+  // The halves of the operands come from different chips, the other way round.
+  Draft d = gathered("halves", 2,
+                     {"run cut w0 > a[0:32]", "run cut q1 > a[32:64]", "run cut q1 > b[0:32]",
+                      "run cut w0 > b[32:64]", "run all a b > y"});
+  proves(d.buffer("a").buffer("b"));
+  // The first half is complete, the second is not.
+  const auto half = [](const std::string& stored) {
+    Draft part = gathered("half of " + stored, 2,
+                          {"run cut w0 > a[0:32]", "run cut w0 > a[32:64]", "run cut q1 > b[0:32]",
+                           "run cut x > b[32:64]", "run all a b > c", "run store " + stored});
+    return part.buffer("a").buffer("b").buffer("c").tensor("x", "external");
+  };
+  proves(half("c[0:32] > y"));
+  misses(half("c[32:64] > y"));
+  misses(half("c > y"));
+  // The other way round: the second half is complete, the first is not.
+  const auto second = [](const std::string& stored) {
+    Draft part = gathered("second half of " + stored, 2,
+                          {"run cut w0 > a[0:32]", "run cut w0 > a[32:64]", "run cut x > b[0:32]",
+                           "run cut q1 > b[32:64]", "run all a b > c", "run store " + stored});
+    return part.buffer("a").buffer("b").buffer("c").tensor("x", "external");
+  };
+  proves(second("c[32:64] > y"));
+  misses(second("c[0:32] > y"));
+  misses(second("c > y"));
+  // A result of another size may derive from all of it.
+  Draft wide = gathered("wide", 2, {"run all w0 q1 > y z"});
+  proves(wide.tensor("z", "undefined", 8));
+  Draft other = gathered(
+      "other size", 2,
+      {"run cut w0 > a", "run cut x > b[0:32]", "run cut q1 > b[32:64]", "run all a b > z"});
+  misses(other.buffer("a").buffer("b").tensor("x", "external").tensor("z", "undefined", 8));
+}
+
+TEST_CASE("shard: one chip needs one operand") {
+  Draft right = sharded("one chip", 1), wrong = sharded("one chip, stored", 1);
+  for (Draft* d : {&right, &wrong}) weights(*d, 1);
+  proves(right.engine("load", {"run all w0 > y"}));
+  leaks(wrong.engine("load", {"run store w0 > y"}));
+}
+
+TEST_CASE("shard: tensors are touched on their owner's chip, save by copies and all-reduces") {
+  const auto touched = [](const std::string& kind, bool crossing, const std::string& op,
+                          const std::string& engine) {
+    Draft d = sharded(kind + " on " + engine, 2, crossing);
+    weights(d, 2).buffer("b", on(1)).buffer("a");
+    return d.stage("move", "copy", fmt::format(R"("kind": "{}")", kind)).engine(engine, {op});
+  };
+  for (const char* kind : {"load", "store", "compute"}) {
+    stands_wrong(touched(kind, true, "run move w0 > b", "1:load"));
+    stands_wrong(touched(kind, true, "run move b > w0", "1:load"));
+    proves(touched(kind, true, "run move w0 > a", "load"));
+  }
+  for (const char* kind : {"copy", "allreduce"}) {
+    proves(touched(kind, true, "run move w0 > b", "1:load"));
+    stands_wrong(touched(kind, false, "run move w0 > b", "1:load"));
+  }
+  Draft view = sharded("through a view");
+  weights(view, 2).buffer("b", on(1));
+  view.tensor("v", "undefined", 2, "f32", R"("view": {"of": "w0"}, )" + owned(0));
+  stands_wrong(view.engine("1:load", {"run load v > b"}));
+}
+
+TEST_CASE("shard: chips meet in the spine only where something crosses") {
+  const auto meeting = [](bool crossing, const std::string& first, const std::string& second) {
+    Draft d = sharded(first + " and " + second, 2, crossing);
+    weights(d, 2).tensor("x", "external").buffer("a").buffer("b", on(1));
+    d.tensor("v", "undefined", 2, "f32", R"("view": {"of": "y"})");
+    return d.engine("load", {"run work " + first}).engine("1:load", {"run work " + second});
+  };
+  proves(meeting(true, "x > y", "y > b"));
+  stands_wrong(meeting(false, "x > y", "y > b"));
+  stands_wrong(meeting(false, "y > a", "x > y"));
+  stands_wrong(meeting(false, "x > y", "x > v"));
+  proves(meeting(false, "x > a", "x > b"));
+  proves(meeting(false, "x > y", "x > b"));
+  Fixture f(meeting(false, "y > a", "x > y"));
+  const auto bad = misplaced(f.program);
+  REQUIRE((bad && bad->other));
+  CHECK(f.program.accesses[bad->access.access].write);
+}
+
+TEST_CASE("shard: views are what they are views of") {
+  Draft d = gathered("stored to a view", 2, {"run store w0 > v"});
+  leaks(d.tensor("v", "undefined", 2, "f32", R"("view": {"of": "y"})"));
+  Draft buffers = gathered("views of buffers", 2, {"run cut w0 > a", "run store v > y"});
+  leaks(buffers.buffer("a").buffer("v", R"("view": {"of": "a"})"));
+}
+
+TEST_CASE("shard: a store is judged by what is there at the time") {
+  proves(gathered("overwritten", 2, {"run cut w0 > a", "run cut x > a", "run store a > y"})
+             .buffer("a")
+             .tensor("x", "external"));
+  leaks(gathered("partly overwritten", 2,
+                 {"run cut w0 > a", "run cut x > a[0:32]", "run store a > y"})
+            .buffer("a")
+            .tensor("x", "external"));
+  proves(gathered("in place", 2, {"run cut w0 > a", "run all a q1 > a", "run store a > y"})
+             .buffer("a"));
+  proves(gathered("a constant", 2, {"run cut w0 > a", "run clear > a", "run store a > y"})
+             .buffer("a"));
+}
+
+TEST_CASE("shard: labels go around with a persistent program") {
+  // What an iteration leaves is stored in the next.
+  Draft late = gathered("one iteration later", 2, {"run store a > y", "run cut w0 > a"});
+  leaks(late.persistent().buffer("a", kResident + std::string(R"(, "init": "zero")")));
+  // Three tensors hand on: the fourth iteration stores what the first loaded.
+  Draft chain = gathered("three later", 2,
+                         {"run store c > y", "run cut b > c", "run cut a > b", "run cut w0 > a"});
+  for (const char* name : {"a", "b", "c"})
+    chain.buffer(name, kResident + std::string(R"(, "init": "zero")"));
+  const Counterexample c = refutes(chain.persistent(), "leak", Reason::leak);
+  CHECK(c.iterations == 4);
+  CHECK(c.accesses.size() == 8);
+}
+
+TEST_CASE("shard: all tensors of a persistent program keep what they hold") {
+  // w0 holds chip 1's data from the first iteration on.
+  Draft d = gathered("handed over", 2, {"run all w0 q1 > y", "run cut q1 > w0"});
+  proves(d);
+  doubles(d.persistent());
+}
+
+TEST_CASE("shard: what recurs after several iterations is proved for all") {
+  // The content of a turns replicated and chip 0's by turns; every second is cleared.
+  const std::string resident = kResident + std::string(R"(, "init": "zero")");
+  Draft d = gathered("two states", 2,
+                     {"run cut a > t", "run cut b > a", "run cut t > b", "run all w0 q1 > y"});
+  d.buffer("t").buffer("a", resident).tensor("s", "external", 4, "f32", owned(0));
+  d.buffer("b", R"("init": "external", )" + std::string(kResident));
+  proves(d.persistent(), {0, 2});
+  Draft three = gathered(
+      "three states", 2,
+      {"run cut a > t", "run cut b > a", "run cut c > b", "run cut t > c", "run all w0 q1 > y"});
+  three.buffer("t").buffer("a", resident).buffer("b", resident);
+  three.buffer("c", R"("init": "external", )" + std::string(kResident));
+  proves(three.persistent(), {0, 3});
+  Draft settles = gathered("settles", 2, {"run cut b > t", "run cut a > b", "run cut w0 > a"});
+  settles.buffer("t").buffer("a", resident).buffer("b", resident);
+  proves(settles.persistent(), {2, 3});
+}
+
+TEST_CASE("shard: a witness that does not close the circle is rejected") {
+  const std::string resident = kResident + std::string(R"(, "init": "zero")");
+  Draft d = gathered("settles", 2, {"run cut b > t", "run cut a > b", "run cut w0 > a"});
+  d.persistent().buffer("t").buffer("a", resident).buffer("b", resident);
+  Fixture f(d);
+  CHECK(checked(f, {2, 3}) == "accepted");
+  CHECK(checked(f, {3, 9}) == "accepted");
+  CHECK(checked(f, {0, 1}) == rejected(Reason::not_inductive));
+  CHECK(checked(f, {1, 3}) == rejected(Reason::not_inductive));
+  CHECK(checked(f, {1, 1}) == rejected(Reason::wrong_size));
+  CHECK(checked(f, {0, 0}) == rejected(Reason::wrong_size));
+  CHECK(checked(f, {3, kMostRounds}) == "accepted");
+  CHECK(checked(f, {3, kMostRounds + 1}) == rejected(Reason::wrong_size));
+}
+
+TEST_CASE("shard: states that take too long to recur are undecided by name") {
+  Draft d = sharded("long circles", 1);
+  weights(d, 1);
+  const std::string resident = kResident + std::string(R"(, "init": "zero")");
+  std::vector<std::string> ops;
+  // Circles of 3, 4 and 7 buffers recur after 84 iterations.
+  for (const int length : {3, 4, 7}) {
+    for (int i = 0; i < length; ++i) {
+      d.buffer(fmt::format("r{}_{}", length, i),
+               i == 0 ? R"("init": "external", )" + std::string(kResident) : resident);
+    }
+    d.buffer(fmt::format("t{}", length));
+    ops.push_back(fmt::format("run cut r{0}_0 > t{0}", length));
+    for (int i = 1; i < length; ++i)
+      ops.push_back(fmt::format("run cut r{0}_{1} > r{0}_{2}", length, i, i - 1));
+    ops.push_back(fmt::format("run cut t{0} > r{0}_{1}", length, length - 1));
+  }
+  Fixture f(d.persistent().engine("load", ops));
+  CHECK(outcome(found(f)) == "unknown: the labels of contents do not recur within 60 iterations");
+}
+
+TEST_CASE("shard: what a program that is run once keeps is there for the next token") {
+  const auto program = [](const std::string& lifetime, const std::string& op) {
+    Draft d = gathered(op, 2, {"run store a > y", op});
+    return d.buffer("a", lifetime + R"(, "init": "zero")").tensor("x", "external");
+  };
+  proves(program(kResident, "run cut x > a"));
+  proves(program(R"("lifetime": "section")", "run cut w0 > a"));
+  Fixture f(program(kResident, "run cut w0 > a"));
+  CHECK(outcome(found(f)) ==
+        "unknown: what a state tensor or a resident buffer keeps reaches the spine 1 tokens later, "
+        "which cannot be played");
+  CHECK(checked(f, {0, 1}) == rejected(Reason::not_inductive));
+  CHECK(checked(f, {0, 2}) == rejected(Reason::leak));
+}
+
+TEST_CASE("shard: state tensors and carried ones live on, in whole or through a view") {
+  // Chip 0's data come into a tensor of chip 1, which then holds them when the next token begins.
+  const auto program = [](const std::string& role, const std::string& view) {
+    Draft d = sharded("state");
+    weights(d, 2).fifo("q", 1, R"("handoff": "wire")");
+    d.tensor("s", "external", 4, "f32", owned(1) + (view.empty() ? role : ""));
+    if (!view.empty()) d.tensor("v", "undefined", 2, "f32", owned(1) + role + view);
+    d.engine("load", {"reserve q", "run load w0 > q", "push q"});
+    return d.engine("1:load",
+                    {"front q", "run cut q[0:32] > s[0:2]", "run cut q[32:64] > s[2:4]", "pop q"});
+  };
+  const std::string state = R"(, "role": "state")", weight = R"(, "role": "weight")";
+  const std::string first = R"(, "view": {"of": "s"})",
+                    last = R"(, "view": {"of": "s", "offset": 8})";
+  proves(program(weight, ""));
+  proves(program(weight, first));
+  proves(program(state, ""), {1, 2});
+  proves(program(state, first), {1, 2});
+  proves(program(state, last), {1, 2});
+  proves(program(weight, "").member("carried", R"(["s"])"), {1, 2});
+  proves(program(weight, "").member("carried", R"(["y"])"));
+  // Only the rows that the view has are kept.
+  for (const std::string& view : {first, last}) {
+    Fixture f(program(state, view));
+    const auto made = round_of(f.subject);
+    const std::vector<char>& kept = std::get<Round>(made).kept();
+    CHECK(std::count(kept.begin(), kept.end(), 1) == 1);
+  }
+}
+
+TEST_CASE("shard: what cannot be put into rounds is named") {
+  Draft cycle = sharded("cycle"), ahead = sharded("ahead"), faulty = sharded("faulty"),
+        far = sharded("far"), window = sharded("window");
+  for (Draft* d : {&cycle, &ahead, &faulty, &far, &window}) weights(*d, 2);
+  cycle.semaphore("s").semaphore("t");
+  cycle.engine("load", {"wait s", "post t"}).engine("store", {"wait t", "post s"});
+  ahead.persistent().fifo("q", 4);
+  ahead.engine("load", {"reserve q", "run load w0 > q", "push q"});
+  ahead.engine("store", {"front q 2", "run drop q@1", "pop q"});
+  faulty.engine("load", {"repeat 3", "run load w0[4i:4i+4]", "end"});
+  far.fifo("q", 2, R"("page_bytes": 2305843009213693952, "address": 0)");
+  far.engine("load", {"repeat 8", "reserve q", "run load w0 > q", "push q", "end"});
+  far.engine("store", {"repeat 8", "front q", "pop q", "end"});
+  window.persistent().fifo("q", 2);
+  window.engine("load", {"reserve q 2", "run load w0 > q@1", "push q"});
+  window.engine("store", {"front q", "pop q"});
+  const auto unknown = [](const Draft& draft, const std::string& why) {
+    CAPTURE(draft.name());
+    Fixture f(draft);
+    const std::string answer = outcome(found(f));
+    CAPTURE(answer);
+    CHECK(answer.starts_with("unknown: "));
+    CHECK(answer.find(why) != std::string::npos);
+    CHECK(checked(f) == rejected(Reason::missing_obligation));
+  };
+  unknown(cycle, "token-free cycle");
+  unknown(ahead, "later iteration supplies");
+  unknown(faulty, "leaves its object");
+  unknown(far, "limit");
+  unknown(window, "a page of fifo q is written in one iteration");
+}
+
+TEST_CASE("shard: nothing is accepted while a test is inexact, but a leak is a leak") {
+  Draft d = sharded("competing"), leak = sharded("competing, and leaking");
+  for (Draft* each : {&d, &leak}) {
+    weights(*each, 2).semaphore("s").engine("compute", {"wait s"}).engine("store", {"wait s"});
+  }
+  Fixture f(d.engine("load", {"post s", "post s"}));
+  CHECK(checked(f) == rejected(Reason::inexact_test));
+  CHECK(outcome(found(f)).starts_with("unknown: "));
+  Fixture g(leak.engine("load", {"post s", "post s", "run store w0 > y"}));
+  CHECK(outcome(found(g)) == "refuted: leak");
+}
+
+TEST_CASE("shard: where it applies") {
+  const auto applied = [](const Draft& d) { return applies(d.program()); };
+  Draft zeroed = sharded("zeroed");
+  zeroed.tensor("x", "external").tensor("y").buffer("a", R"("init": "zero")");
+  zeroed.buffer("b", R"("init": "zero", )" + on(1)).engine("load", {"run load a > y"});
+  CHECK(!applied(zeroed));
+  Draft plain = sharded("plain"), one = sharded("one chip filled"), two = sharded("two filled"),
+        mute = sharded("nothing stored"), any = sharded("owned");
+  for (Draft* d : {&plain, &one, &two, &mute}) d->tensor("x", "external").tensor("y").buffer("b");
+  CHECK(!applied(plain.engine("load", {"run load x > y"})));
+  one.buffer("a", R"("init": "external")").buffer("c", R"("init": "external")");
+  CHECK(!applied(one.engine("load", {"run load a > y"})));
+  for (Draft* d : {&two, &mute})
+    d->buffer("a", R"("init": "external")").buffer("c", R"("init": "external", )" + on(1));
+  CHECK(applied(two.engine("load", {"run load a > y"})));
+  CHECK(!applied(mute.engine("load", {"run load a > b"}).engine("1:load", {"run load x c"})));
+  CHECK(applied(any.tensor("x", "zero", 4, "f32", owned(1)).engine("1:load", {"run load x"})));
+}
+
+TEST_CASE("shard: samples without owners have nothing to show") {
+  for (const Draft& draft : tests::all_samples()) {
+    CAPTURE(draft.name());
+    Fixture f(draft);
+    CHECK(!applies(f.program));
+    CHECK(outcome(found(f)) == "proved");
+  }
+}
+
+TEST_CASE("shard: labels are joined, and alike, by what matters") {
+  Draft d = sharded("labels", 3);
+  weights(d, 3).buffer("a", R"("init": "zero", )" + on(2)).buffer("b", R"("init": "external")");
+  const ir::Program program = d.engine("load", {"run load w0"}).program();
+  Labels labels(program);
+  CHECK(labels.chips() == std::vector<std::uint32_t>{0, 1, 2});
+  const LabelId zero = labels.own(0), one = labels.own(1), two = labels.own(2);
+  CHECK(labels.join(zero, kReplicated) == zero);
+  CHECK(labels.join(kReplicated, zero) == zero);
+  CHECK(labels.join(zero, one) != labels.join(zero, two));
+  CHECK(labels.has(labels.join(zero, one), 1));
+  CHECK(!labels.has(labels.join(zero, one), 2));
+  const LabelId partial = labels.reduce({zero, one}), twice = labels.reduce({zero, zero, one});
+  // An all-reduce leaves a trace, and what was taken twice stays so.
+  CHECK(labels[labels.join(two, partial)].reduced);
+  CHECK(labels.has_twice(labels.join(one, twice), 0));
+  CHECK(labels.has_twice(labels.join(twice, one), 0));
+  CHECK(labels.reduce({labels.join(one, twice), two}) != kReplicated);
+  // How a content came about is for reports.
+  CHECK(partial != labels.join(zero, one));
+  CHECK(labels.alike(partial, labels.join(zero, one)));
+  CHECK(labels.alike(twice, labels.reduce({zero, one, one})));
+  CHECK(!labels.alike(twice, partial));
+  CHECK(!labels.alike(zero, one));
+  CHECK(labels.alike(one, one));
+}
+
+TEST_CASE("shard: chips with zeroed buffers own nothing") {
+  Draft d = sharded("zeroed", 2);
+  d.tensor("w0", "external", 4, "f32", owned(0)).tensor("y").buffer("a", R"("init": "zero")");
+  const ir::Program program =
+      d.buffer("b", R"("init": "zero", )" + on(1)).engine("load", {"run load w0"}).program();
+  CHECK(Labels(program).chips() == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("shard: all rows of a region are read and written") {
+  // Two columns of four: every row is a part of its own.
+  Draft d = sharded("columns");
+  weights(d, 2).buffer("a").tensor("x", "external").tensor("t", "zero", 4, "f32", owned(0));
+  d.engine("load", {"run cut x > t", "run cut w0[0:1] > t[3:4]", "run store t > y"});
+  ir::Program program = d.program();
+  for (ir::Access& access : program.accesses) {
+    if (access.region.kind == ir::RegionKind::tensor) access.region.bound[3] = 2;
+  }
+  Fixture f(program);
+  CHECK(outcome(found(f)) == "refuted: leak");
+}
+
+TEST_CASE("shard: labels of many chips") {
+  Draft d = sharded("many", 130);
+  weights(d, 130).buffer("a");
+  const ir::Program program = d.engine("load", {"run load w0 > a"}).program();
+  Labels labels(program);
+  std::vector<LabelId> all;
+  for (std::uint32_t c = 0; c < 130; ++c) all.push_back(labels.own(c));
+  CHECK(labels.reduce(all) == kReplicated);
+  std::vector<LabelId> most(all.begin(), all.end() - 1);
+  const LabelId partial = labels.reduce(most);
+  CHECK(kind_of(program, labels, partial) == Kind::missing_chip);
+  CHECK(labels.has(partial, 128));
+  CHECK(!labels.has(partial, 129));
+  CHECK(labels.reduce({partial, all.back()}) == kReplicated);
+  CHECK(contributions(program, labels, partial).size() == kMostChips);
+  CHECK(contributions(program, labels, partial).front().source == "chip 129");
+  most.push_back(all[100]);
+  const LabelId twice = labels.reduce(most);
+  CHECK(labels.has_twice(twice, 100));
+  CHECK(!labels.has_twice(twice, 99));
+  CHECK(kind_of(program, labels, labels.join(twice, all[5])) == Kind::double_contribution);
+  CHECK(labels.join(partial, partial) == partial);
+  CHECK(labels.join(all[1], all[2]) == labels.join(all[2], all[1]));
+}
+
+}  // namespace
+}  // namespace spatialcert::proofs::shard
