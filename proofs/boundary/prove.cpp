@@ -193,14 +193,15 @@ class Prover {
     std::optional<Counterexample> best;
     std::size_t fewest = 0;
     std::size_t examined = 0;
-    for (const std::uint32_t q : meetings_.after(k)) {
-      if (examined++ == kExamined) break;
+    const auto programs = static_cast<std::uint32_t>(subject_.program->programs.size());
+    for (std::uint32_t q = 0; q < programs && examined < kExamined; ++q) {
       const auto first = op_after(k, q, round);
       if (!first) continue;
+      ++examined;
       const auto past = causal_past(subject_, {*first}, true);
       const auto size = static_cast<std::size_t>(std::count(past.begin(), past.end(), 1));
       if (best && size >= fewest) continue;
-      for (const std::uint32_t p : meetings_.before(k)) {
+      for (std::uint32_t p = 0; p < programs; ++p) {
         const auto last = op_before(k, p, round);
         if (p == q || !last || past[*last] != 0) continue;
         Counterexample c;
