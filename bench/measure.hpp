@@ -14,7 +14,8 @@ namespace spatialcert::bench {
 template <typename Body>
 int declare(const std::string& name, Body body) {
   for (const auto& [family, label] :
-       {std::pair{Family::ring, "ring"}, std::pair{Family::pipeline, "pipeline"}}) {
+       {std::pair{Family::ring, "ring"}, std::pair{Family::pipeline, "pipeline"},
+        std::pair{Family::composed, "composed"}}) {
     benchmark::RegisterBenchmark(
         (name + "/" + label).c_str(),
         [family = family, body](benchmark::State& state) {

@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 
+#include "bench/sections.hpp"
 #include "compose/collectives/collectives.hpp"
+#include "compose/composition/composer.hpp"
 #include "ir/import/msccl.hpp"
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
@@ -66,6 +68,15 @@ ir::Program pipeline(std::int64_t ops) {
   return std::move(program.value());
 }
 
+ir::Program composed(std::int64_t ops) {
+  // 48 ops of a section and its share of a rendezvous: 37 for four.
+  const auto& sections = chained_sections(ops * 4 / 5);
+  auto outcome = compose::compose_ordered(sections, compose::phases_of(sections));
+  auto* made = std::get_if<compose::Composed>(&outcome);
+  SPATIALCERT_REQUIRE(made != nullptr, "the sections are composed");
+  return std::move(made->program);
+}
+
 /// Removes itself and what is in it.
 struct Folder {
   std::filesystem::path path =
@@ -85,7 +96,9 @@ const Sample& sample(Family family, std::int64_t ops) {
   auto& slot = made[{family, ops}];
   if (slot == nullptr) {
     auto fresh = std::make_unique<Sample>();
-    fresh->program = family == Family::ring ? ring(ops) : pipeline(ops);
+    fresh->program = family == Family::ring       ? ring(ops)
+                     : family == Family::pipeline ? pipeline(ops)
+                                                  : composed(ops);
     fresh->path = (folder.path / fmt::format("{}-{}.json", static_cast<int>(family), ops)).string();
     const ir::Status failed = ir::write_program(fresh->program, fresh->path);
     SPATIALCERT_REQUIRE(!failed, "the sample is written");

@@ -1,5 +1,5 @@
-// The programs that are measured: two families, each in sizes named by their approximate number of
-// ops.
+// The programs that are measured: three families, each in sizes named by their approximate number
+// of ops.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@ namespace spatialcert::bench {
 
 /// `ring`: an all-reduce as `generate` writes it, many engine programs and FIFOs. `pipeline`: load,
 /// compute and store of one site, tile after tile through two FIFOs; few engine programs, long
-/// ones.
-enum class Family : std::uint8_t { ring, pipeline };
+/// ones. `composed`: sections of four chains on four chips, in phases of four with a rendezvous
+/// after each.
+enum class Family : std::uint8_t { ring, pipeline, composed };
 
 struct Sample {
   ir::Program program;

@@ -6,10 +6,13 @@
 #include "bench/measure.hpp"
 #include "certify/pipeline.hpp"
 #include "ir/require.hpp"
+#include "proofs/boundary/rule.hpp"
 #include "proofs/bounds/rule.hpp"
 #include "proofs/coverage/rule.hpp"
+#include "proofs/cuts.hpp"
 #include "proofs/find_subject.hpp"
 #include "proofs/flow/rule.hpp"
+#include "proofs/isolation/rule.hpp"
 #include "proofs/liveness/rule.hpp"
 #include "proofs/memory/rule.hpp"
 #include "proofs/ordering/rule.hpp"
@@ -28,6 +31,7 @@ using namespace proofs;
 struct Setting {
   Subject subject;
   std::vector<std::uint32_t> position;
+  Cuts cuts;                                    ///< where `boundary` lets the program be cut
   std::vector<ordering::ExaminedPair> ordered;  ///< what `ordering` hands to `flow`
 };
 
@@ -42,7 +46,10 @@ const Setting& setting(const Sample& s) {
     SPATIALCERT_REQUIRE(extension.has_value(), "a measured program has no cycle");
     fresh->position = *std::move(extension);
     smt::Session session;
-    fresh->ordered = ordering::prove(fresh->subject, fresh->position, session).ordered;
+    const auto search = boundary::prove(fresh->subject, fresh->position, session);
+    if (const auto* proved = std::get_if<Proved<boundary::Witness>>(&search))
+      fresh->cuts = cuts_of(fresh->subject, fresh->position, proved->witness.centre);
+    fresh->ordered = ordering::prove(fresh->subject, fresh->position, session, fresh->cuts).ordered;
     slot = std::move(fresh);
   }
   return *slot;
@@ -93,8 +100,18 @@ const int kRules[] = {
         "liveness", [](const Setting& g, smt::Session& z) { return liveness::prove(g.subject, z); },
         liveness::check),
     rule(
+        "boundary",
+        [](const Setting& g, smt::Session& z) { return boundary::prove(g.subject, g.position, z); },
+        boundary::check),
+    rule(
+        "isolation",
+        [](const Setting& g, smt::Session& z) { return isolation::prove(g.subject, z); },
+        isolation::check),
+    rule(
         "bounds",
-        [](const Setting& g, smt::Session& z) { return bounds::prove(g.subject, g.position, z); },
+        [](const Setting& g, smt::Session& z) {
+          return bounds::prove(g.subject, g.position, z, g.cuts);
+        },
         bounds::check),
     rule(
         "quiescence",
@@ -102,12 +119,14 @@ const int kRules[] = {
         quiescence::check),
     rule(
         "ordering",
-        [](const Setting& g, smt::Session& z) { return ordering::prove(g.subject, g.position, z); },
+        [](const Setting& g, smt::Session& z) {
+          return ordering::prove(g.subject, g.position, z, g.cuts);
+        },
         ordering::check),
     rule(
         "flow",
         [](const Setting& g, smt::Session& z) {
-          return flow::prove(g.subject, g.position, g.ordered, z);
+          return flow::prove(g.subject, g.position, g.ordered, z, g.cuts);
         },
         flow::check),
     rule(

@@ -157,15 +157,18 @@ KnownOrder::Extent KnownOrder::extent(const EventRef& at, std::uint32_t share_in
 void KnownOrder::widen_at_ends(const EventRef& at, std::uint32_t share_index, Extent& e) const {
   const CounterShare& share = (*window_.shares)[at.counter][share_index];
   const CounterShare& period = (*window_.period)[at.counter][share_index];
+  const bool at_end = window_.open_end && e.high == share.events.size();
+  const bool at_start = window_.open_start && e.low == 0;
+  if (!at_end && !at_start) return;
   const std::int64_t gain = period.net();
   const auto [least, most] = std::minmax_element(period.prefix.begin(), period.prefix.end());
-  if (window_.open_end && e.high == share.events.size()) {
+  if (at_end) {
     e.unbounded_above |= gain > 0;
     e.unbounded_below |= gain < 0;
     e.largest = std::max(e.largest, share.prefix.back() + *most);
     e.smallest = std::min(e.smallest, share.prefix.back() + *least);
   }
-  if (window_.open_start && e.low == 0) {
+  if (at_start) {
     e.unbounded_above |= gain < 0;
     e.unbounded_below |= gain > 0;
     e.largest = std::max(e.largest, *most - gain);

@@ -290,15 +290,18 @@ OrderJustifier::Extent OrderJustifier::extent(const Test& test, std::uint32_t sh
 void OrderJustifier::widen_at_ends(const Test& test, std::uint32_t share_index, Extent& e) const {
   const CounterShare& share = (*window_.shares)[test.counter][share_index];
   const CounterShare& period = (*window_.period)[test.counter][share_index];
+  const bool at_end = window_.open_end && e.high == share.events.size();
+  const bool at_start = window_.open_start && e.low == 0;
+  if (!at_end && !at_start) return;
   const std::int64_t gain = period.net();
   const auto [least, most] = std::minmax_element(period.prefix.begin(), period.prefix.end());
-  if (window_.open_end && e.high == share.events.size()) {
+  if (at_end) {
     e.unbounded_above |= gain > 0;
     e.unbounded_below |= gain < 0;
     e.largest = std::max(e.largest, share.prefix.back() + *most);
     e.smallest = std::min(e.smallest, share.prefix.back() + *least);
   }
-  if (window_.open_start && e.low == 0) {
+  if (at_start) {
     e.unbounded_above |= gain < 0;
     e.unbounded_below |= gain > 0;
     e.largest = std::max(e.largest, *most - gain);

@@ -89,23 +89,32 @@ class Prover {
            (t - subject_.one.begin[p]);
   }
 
+  /// The first piece of `program` that stands after boundary k or belongs to it, or the end.
+  [[nodiscard]] std::vector<ir::Piece>::const_iterator from_seam(std::size_t k,
+                                                                 std::uint32_t program) const {
+    const std::uint32_t seam = seam_of(k);
+    const auto begin = pieces_.begin();
+    return std::partition_point(
+        begin + piece_begin_[program], begin + piece_begin_[program + 1],
+        [&](const ir::Piece& piece) {
+          if (piece.section.valid()) return piece.section.value() <= seam;
+          return subject_.program->boundaries[piece.boundary.value()].after.value() < seam;
+        });
+  }
   /// The last section op of `program` before boundary k; nothing if that is in an iteration before.
   [[nodiscard]] std::optional<std::uint32_t> last_before(std::size_t k,
                                                          std::uint32_t program) const {
-    const std::uint32_t seam = seam_of(k);
-    std::optional<std::uint32_t> last;
-    for (std::uint32_t i = piece_begin_[program]; i < piece_begin_[program + 1]; ++i) {
-      if (pieces_[i].section.valid() && pieces_[i].section.value() <= seam)
-        last = pieces_[i].end - 1;
+    for (auto at = from_seam(k, program); at != pieces_.begin() + piece_begin_[program];) {
+      if ((--at)->section.valid()) return at->end - 1;
     }
-    return last;
+    return std::nullopt;
   }
   /// The first after it; nothing if that is in the next iteration.
   [[nodiscard]] std::optional<std::uint32_t> first_after(std::size_t k,
                                                          std::uint32_t program) const {
-    const std::uint32_t seam = seam_of(k);
-    for (std::uint32_t i = piece_begin_[program]; i < piece_begin_[program + 1]; ++i) {
-      if (pieces_[i].section.valid() && pieces_[i].section.value() > seam) return pieces_[i].begin;
+    const auto end = pieces_.begin() + piece_begin_[program + 1];
+    for (auto at = from_seam(k, program); at != end; ++at) {
+      if (at->section.valid()) return at->begin;
     }
     return std::nullopt;
   }
