@@ -23,6 +23,7 @@ struct CertifyOptions {
   bool quiet = false;
   std::vector<proofs::Rule> rules;
   std::uint64_t rlimit = certify::Options{}.rlimit;
+  bool monolithic = false;
   unsigned jobs = 1;
   std::string smt2_folder;
   std::string counterexample_folder;
