@@ -56,6 +56,17 @@ bool Composition::precedes(std::uint32_t a, std::uint32_t b) const {
   return std::pair(wrap(a), index(a)) < std::pair(wrap(b), index(b));
 }
 
+bool Composition::begins_with_contents(std::uint32_t buffer) const {
+  const auto base = [&](std::uint32_t b) {
+    while (program_.buffers[b].view) b = program_.buffers[b].view->base.value();
+    return b;
+  };
+  for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
+    if (program_.buffers[b].init != ir::Init::undefined && base(b) == base(buffer)) return true;
+  }
+  return false;
+}
+
 std::set<std::uint32_t> Composition::lifetime(std::uint32_t buffer) const {
   std::set<std::uint32_t> out;
   const auto base = [&](std::uint32_t b) {
@@ -77,6 +88,17 @@ std::set<std::uint32_t> Composition::lifetime(std::uint32_t buffer) const {
     for (std::uint32_t s = b.resident_from.value(); s <= b.resident_to.value(); ++s) out.insert(s);
   } else if (b.lifetime == ir::Lifetime::resident || out.empty()) {
     for (std::uint32_t s = 0; s < program_.sections.size(); ++s) out.insert(s);
+  }
+  // Contents lie there from the start, and pages until they are popped, maybe an iteration later.
+  const auto between = [&](std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t s = first; s <= last; ++s) out.insert(s);
+  };
+  if (begins_with_contents(buffer)) between(0, *out.rbegin());
+  if (b.kind != ir::BufferKind::fifo || share_a_phase(*out.begin(), *out.rbegin())) return out;
+  if (program_.execution == ir::Execution::persistent) {
+    between(0, static_cast<std::uint32_t>(program_.sections.size()) - 1);
+  } else {
+    between(*out.begin(), *out.rbegin());
   }
   return out;
 }

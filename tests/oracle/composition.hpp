@@ -27,7 +27,9 @@ class Composition {
   [[nodiscard]] bool separates(std::uint32_t b, std::uint32_t before, std::uint32_t after) const;
   /// Must `a` come before `b`, if they conflict? By iteration, then by place in the source.
   [[nodiscard]] bool precedes(std::uint32_t a, std::uint32_t b) const;
-  /// Sections in which a buffer lives.
+  /// Does a buffer, or what shares its storage as a view, declare contents?
+  [[nodiscard]] bool begins_with_contents(std::uint32_t buffer) const;
+  /// Sections in which a buffer lives, those included that it merely has to survive.
   [[nodiscard]] std::set<std::uint32_t> lifetime(std::uint32_t buffer) const;
   /// Can two buffers be in memory at the same time?
   [[nodiscard]] bool live_together(std::uint32_t a, std::uint32_t b) const;

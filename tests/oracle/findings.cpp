@@ -228,6 +228,13 @@ class Examination {
     return out;
   }
 
+  /// Of its own when the program starts; another buffer's in the same bytes do not count.
+  [[nodiscard]] bool has_contents(const Touch& touch, std::uint32_t location) const {
+    if (model_.init(location) == ir::Init::undefined) return false;
+    const ir::Region& region = program_.accesses[touch.access].region;
+    return region.kind != ir::RegionKind::bytes || composition_.begins_with_contents(region.object);
+  }
+
   void undefined_reads(const Exploration& e) {
     // Per transition: in which access, and how far the others can be while it reads nothing.
     std::map<std::uint32_t, std::set<std::pair<std::uint32_t, Front>>> checks;
@@ -236,7 +243,7 @@ class Examination {
         if (touch.write || !performed(t)) continue;
         for (const bool content : {false, true}) {
           for (const std::uint32_t at : content ? touch.content : touch.place) {
-            if (model_.init(at) != ir::Init::undefined) continue;
+            if (has_contents(touch, at)) continue;
             if (const auto limit = untouched_until(t, at, content)) {
               checks[t].insert({touch.access, *limit});
             }
