@@ -19,6 +19,15 @@ std::optional<std::uint32_t> Composition::section(std::uint32_t transition) cons
   return std::nullopt;
 }
 
+std::uint32_t Composition::section_before(std::uint32_t boundary_op) const {
+  const std::uint32_t op = unrolled_.op[boundary_op];
+  for (const ir::Span& span : program_.programs[unrolled_.program[boundary_op]].spans) {
+    if (op >= span.begin && op < span.end && span.boundary.valid())
+      return program_.boundaries[span.boundary.value()].after.value();
+  }
+  return 0;
+}
+
 bool Composition::closed_after(std::uint32_t section) const {
   return std::any_of(program_.boundaries.begin(), program_.boundaries.end(),
                      [&](const auto& b) { return b.closed && b.after.value() == section; });
@@ -75,7 +84,10 @@ std::set<std::uint32_t> Composition::lifetime(std::uint32_t buffer) const {
   };
   for (std::uint32_t t = 0; t < unrolled_.transitions(); ++t) {
     const ir::Op& op = unrolled_.op_of(program_, ir::TransitionId(t));
-    if (!section(t)) continue;
+    if (!section(t)) {
+      if (uses_counter(t, true, buffer)) out.insert(section_before(t));
+      continue;
+    }
     for (std::uint32_t i = 0; op.code == ir::OpCode::run && i < op.accesses; ++i) {
       const ir::Region& region = program_.accesses[op.first_access + i].region;
       if (region.kind != ir::RegionKind::tensor && base(region.object) == buffer)

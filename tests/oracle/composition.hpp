@@ -41,6 +41,8 @@ class Composition {
 
  private:
   [[nodiscard]] std::uint32_t wrap(std::uint32_t transition) const;
+  /// The section that ends at the boundary which an op of a boundary belongs to.
+  [[nodiscard]] std::uint32_t section_before(std::uint32_t boundary_op) const;
   [[nodiscard]] bool closed_after(std::uint32_t section) const;
   [[nodiscard]] bool joined(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] bool uses_counter(std::uint32_t t, bool fifo, std::uint32_t object) const;

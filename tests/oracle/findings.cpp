@@ -185,6 +185,10 @@ class Examination {
   /// Two conflicting accesses, the second of which has to come first.
   void against_sections(std::uint32_t a, std::uint32_t x, std::uint32_t b, std::uint32_t y) {
     if (a == b || program_.sections.size() < 2 || !composition_.precedes(b, a)) return;
+    // What a page's bytes were before it was reserved, or are after it was popped, is nobody's.
+    const ir::Region &one = program_.accesses[x].region, &two = program_.accesses[y].region;
+    const bool page = one.kind == ir::RegionKind::page || two.kind == ir::RegionKind::page;
+    if (page && one.object != two.object) return;
     const bool possible =
         unrolled_.program[a] == unrolled_.program[b]
             ? a < b

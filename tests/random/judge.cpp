@@ -33,8 +33,37 @@ bool shown_by_its_schedule(const ir::Program& program, const proofs::Counterexam
       .wrong_producers.contains(instance_of(program, c, 0));
 }
 
+/// Are phases kept apart by what `boundary` shows, or is there nothing to keep apart?
+bool boundaries_hold(const certify::ProgramReport& report) {
+  return std::none_of(report.rules.begin(), report.rules.end(), [](const auto& rule) {
+    return rule.rule == Rule::boundary && rule.verdict != Verdict::certified &&
+           rule.verdict != Verdict::not_applicable;
+  });
+}
+
+/// Pages of a FIFO are in order with one another by its own ops; that other buffers' bytes, in
+/// other phases, are not touched at the same time is what `memory` and `boundary` show together.
+bool of_two_buffers(const ir::Program& program, const Race& pair) {
+  const ir::Region& a = program.accesses[pair.first.access].region;
+  const ir::Region& b = program.accesses[pair.second.access].region;
+  const bool page = a.kind == ir::RegionKind::page || b.kind == ir::RegionKind::page;
+  return page && a.object != b.object;
+}
+
+/// What a rule is to see if nothing else holds.
+Findings seen_by(const ir::Program& program, const certify::ProgramReport& report, Rule rule,
+                 const Findings& all) {
+  if (rule != Rule::ordering || boundaries_hold(report)) return all;
+  Findings out = all;
+  const auto other = [&](const Race& pair) { return of_two_buffers(program, pair); };
+  std::erase_if(out.races, other);
+  std::erase_if(out.wrong_orders, other);
+  return out;
+}
+
 void judge_rule(const ir::Program& program, const certify::RuleReport& rule, Judgement& out) {
-  if (rule.verdict == Verdict::certified && contradicts(rule.rule, out.findings)) {
+  if (rule.verdict == Verdict::certified &&
+      contradicts(rule.rule, seen_by(program, out.report, rule.rule, out.findings))) {
     out.disagreement = fmt::format("{} is certified", proofs::to_string(rule.rule));
   }
   if (rule.verdict != Verdict::refuted) return;
@@ -65,7 +94,10 @@ bool confirmed(const ir::Program& program, const proofs::Counterexample& c, cons
   switch (c.kind) {
     case Kind::cycle:
     case Kind::starved:
-      return f.stuck || f.unbalanced;
+      // The oracle follows the others until they overflow, and no further: who of the rest would
+      // have waited for ever it does not say.
+      return f.stuck || f.unbalanced ||
+             (f.overflow && program.execution == ir::Execution::persistent);
     case Kind::leftover:
       return f.leftover || f.unbalanced;
     case Kind::overflow:
