@@ -350,6 +350,8 @@ class Replayer {
       }
       return Reproduced{};
     }
+    if (region.kind == ir::RegionKind::bytes && with_contents(program_)[region.object] == 0)
+      return Reproduced{};  // other buffers' contents, if any
     for (const ir::Segment& s : map.segments) {
       if (same_storage(map.storages[s.storage], c_.range->storage) && s.low < c_.range->high &&
           c_.range->low < s.high && s.init != ir::Init::undefined &&

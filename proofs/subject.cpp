@@ -25,12 +25,15 @@ std::variant<Subject, Untranslatable> make_subject(const ir::Program& program,
 
 namespace {
 
+std::uint32_t base_of(const ir::Program& program, std::uint32_t buffer) {
+  while (program.buffers[buffer].view) buffer = program.buffers[buffer].view->base.value();
+  return buffer;
+}
+
 /// A view holds what its base holds. Nothing for tensors and FIFOs: what is in them stays.
 const ir::Buffer* holder(const ir::Program& program, const ir::Region& region) {
   if (region.kind != ir::RegionKind::bytes) return nullptr;
-  std::uint32_t buffer = region.object;
-  while (program.buffers[buffer].view) buffer = program.buffers[buffer].view->base.value();
-  return &program.buffers[buffer];
+  return &program.buffers[base_of(program, region.object)];
 }
 
 bool whole_program(const ir::Buffer& buffer) {
@@ -59,6 +62,16 @@ bool outlives_start(const ir::Program& program, const ir::Unrolled& stretch,
                     const ir::Region& region, ir::TransitionId reader) {
   const ir::Buffer* const buffer = holder(program, region);
   return buffer == nullptr || whole_program(*buffer) || stretch.iteration(reader) == 0;
+}
+
+std::vector<char> with_contents(const ir::Program& program) {
+  std::vector<char> of_base(program.buffers.size(), 0);
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+    if (program.buffers[b].init != ir::Init::undefined) of_base[base_of(program, b)] = 1;
+  }
+  std::vector<char> out(program.buffers.size(), 0);
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) out[b] = of_base[base_of(program, b)];
+  return out;
 }
 
 std::optional<std::vector<std::uint32_t>> linear_extension(const Subject& subject) {

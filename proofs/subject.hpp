@@ -59,9 +59,14 @@ struct Untranslatable {
 [[nodiscard]] bool outlives(const ir::Program& program, const ir::Unrolled& stretch,
                             const ir::Region& region, ir::TransitionId writer,
                             ir::TransitionId reader);
-/// The same for contents that are declared: they are there when the program starts.
+/// The same for contents that are declared: they are there when the program starts. Whether they
+/// are declared for the buffer is `with_contents`' business.
 [[nodiscard]] bool outlives_start(const ir::Program& program, const ir::Unrolled& stretch,
                                   const ir::Region& region, ir::TransitionId reader);
+
+/// Per buffer: does it, its base or a view of that declare contents? What another buffer declares
+/// of the same bytes is none of its own.
+[[nodiscard]] std::vector<char> with_contents(const ir::Program& program);
 
 /// Position of every transition of the stretch in one order that respects program order and all
 /// places, or nothing if there is none (a cycle).

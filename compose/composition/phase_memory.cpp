@@ -132,6 +132,11 @@ class Layout {
   explicit Layout(const ir::Program& program)
       : program_(program), phases_(phases_in(program)), touched_(touched_by(program)) {
     for (const ir::Buffer& buffer : program.buffers) address_.push_back(buffer.address);
+    contents_.assign(program.buffers.size(), 0);
+    for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+      if (program.buffers[b].init != ir::Init::undefined)
+        contents_[root_of(program.buffers, b)] = 1;
+    }
   }
 
   void run() {
@@ -151,8 +156,14 @@ class Layout {
     const ir::Buffer& buffer = program_.buffers[b];
     const Touched& touched = touched_[b];
     const bool resident = buffer.lifetime == ir::Lifetime::resident;
+    const bool bounded = !resident || buffer.resident_from.valid();
     const std::uint32_t last_phase = phases_.count - 1;
-    if (!resident && touched.first != kNone && touched.first == touched.last) {
+    if (contents_[b] != 0 && bounded && (resident || touched.first != kNone)) {
+      // There from the start.
+      add_fixed(b, 0, resident ? buffer.resident_to.value() : touched.last, memory);
+    } else if (buffer.kind == ir::BufferKind::fifo && touched.first != kNone && around(touched)) {
+      memory.fixed.push_back({0, last_phase, b});  // may hold pages at any time
+    } else if (!resident && touched.first != kNone && touched.first == touched.last) {
       memory.movable.push_back({phases_.of_section[touched.first], touched.first, b});
     } else if (!resident && touched.first != kNone) {
       add_fixed(b, touched.first, touched.last, memory);
@@ -161,6 +172,12 @@ class Layout {
     } else {
       memory.fixed.push_back({0, last_phase, b});
     }
+  }
+
+  /// In a persistent program: used in several phases.
+  [[nodiscard]] bool around(const Touched& touched) const {
+    return program_.execution == ir::Execution::persistent &&
+           phases_.in_order[touched.first] != phases_.in_order[touched.last];
   }
 
   // From one section to another. Where the last phase is the first one, a range that ends in it
@@ -247,6 +264,7 @@ class Layout {
   Phases phases_;
   std::vector<Touched> touched_;
   std::vector<std::uint64_t> address_;
+  std::vector<char> contents_;  ///< of the storage or a view of it, when the program starts
 };
 
 }  // namespace

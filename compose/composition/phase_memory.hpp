@@ -7,9 +7,11 @@
 // boundary separates, keep their layout and reuse bytes.
 //
 // Buffers that live in other phases too are kept clear and stay where they are: resident ones,
-// those that several sections touch, and those that no op touches, which count as alive throughout.
-// A section that would collide with one of them moves past it. In a persistent program whose
-// wrap-around is no closed boundary the last phase is the first one.
+// those that several sections touch, those that begin with contents (which are there from the first
+// phase on), FIFOs of a persistent program that several phases touch (which may hold pages in all
+// of them), and those that no op touches, which count as alive throughout. A section that would
+// collide with one of them moves past it. In a persistent program whose wrap-around is no closed
+// boundary the last phase is the first one.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 
 #include "compose/sections/engine_writer.hpp"
 #include "compose/sections/section.hpp"
+#include "compose/sections/unused.hpp"
 
 namespace spatialcert::compose::sections {
 namespace {
@@ -53,6 +54,7 @@ class Writer {
                      [](const ir::EngineProgram& a, const ir::EngineProgram& b) {
                        return std::tie(a.site, a.engine) < std::tie(b.site, b.engine);
                      });
+    leave_out_unused(program_);
     return std::move(program_);
   }
 

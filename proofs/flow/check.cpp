@@ -19,7 +19,9 @@ Declared declared_edges(const ir::Program& program) {
 class SourceVisitor final : public ordering::NeighbourVisitor {
  public:
   explicit SourceVisitor(const Subject& subject)
-      : subject_(subject), declared_(declared_edges(*subject.program)) {}
+      : subject_(subject),
+        declared_(declared_edges(*subject.program)),
+        with_contents_(with_contents(*subject.program)) {}
 
   void on_read(std::uint32_t read, std::uint32_t segment, std::uint32_t writer) override {
     // What a read of a further iteration sees may be written after the judged ones.
@@ -32,6 +34,7 @@ class SourceVisitor final : public ordering::NeighbourVisitor {
         written ? outlives(*subject_.program, subject_.stretch, region, transition(writer),
                            transition(read))
                 : subject_.accesses.segments[segment].init != ir::Init::undefined &&
+                      begins_with_contents(region) &&
                       outlives_start(*subject_.program, subject_.stretch, region, transition(read));
     if (!defined) return report(Rejected::Reason::undefined_read, read, segment, writer);
     if (writer != ordering::kNoAccess) need(writer, read);
@@ -48,6 +51,10 @@ class SourceVisitor final : public ordering::NeighbourVisitor {
   }
   [[nodiscard]] std::uint32_t stage(std::uint32_t access) const {
     return subject_.stretch.op_of(*subject_.program, transition(access)).object;
+  }
+
+  [[nodiscard]] bool begins_with_contents(const ir::Region& region) const {
+    return region.kind != ir::RegionKind::bytes || with_contents_[region.object] != 0;
   }
 
   void need(std::uint32_t writer, std::uint32_t read) {
@@ -85,6 +92,7 @@ class SourceVisitor final : public ordering::NeighbourVisitor {
 
   const Subject& subject_;
   Declared declared_;
+  std::vector<char> with_contents_;  ///< per buffer
 };
 
 }  // namespace

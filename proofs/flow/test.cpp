@@ -94,6 +94,22 @@ TEST_CASE("flow: declared contents count, and initial contents are nobody's prod
   refutes(d, "wrong-producer", Reason::wrong_producer);
 }
 
+TEST_CASE("flow: contents of another buffer in the same bytes are nobody else's") {
+  Draft d("shared bytes");
+  d.tensor("y").buffer("a", R"("address": 0, "init": "zero")").buffer("b", R"("address": 0)");
+  refutes(d.engine("store", {"run store b > y"}), "undefined-read", Reason::undefined_read);
+  // Those of a base are its views', and the reverse.
+  for (const bool base : {false, true}) {
+    Draft view("view");
+    view.tensor("y").buffer("b", base ? R"("init": "zero")" : "");
+    view.buffer("v", base ? R"("view": {"of": "b"})" : R"("view": {"of": "b"}, "init": "zero")");
+    view.engine("store", {"run store b > y", "run store v > y"});
+    Fixture f(view);
+    CHECK(outcome(found(f).search) == "proved");
+    CHECK(checked(f) == "accepted");
+  }
+}
+
 TEST_CASE("flow: the first iteration of a persistent program may read initial contents") {
   Draft d("carried");
   d.persistent()

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "ir/sections.hpp"
+#include "proofs/subject.hpp"
 
 namespace spatialcert::proofs::memory {
 namespace {
@@ -50,11 +51,16 @@ std::vector<std::set<std::uint32_t>> touched_phases(const ir::Program& program,
   return touched;
 }
 
+void extend(std::set<std::uint32_t>& alive, std::uint32_t first, std::uint32_t last) {
+  for (std::uint32_t p = first; p <= last; ++p) alive.insert(p);
+}
+
 }  // namespace
 
 std::vector<Occupancy> occupancies(const ir::Program& program) {
   const ir::Phases phases = ir::phases_of(program);
   const auto touched = touched_phases(program, phases.of);
+  const auto contents = with_contents(program);
   std::map<std::tuple<ir::Site, std::uint32_t, std::uint32_t>, std::vector<ir::BufferId>> by_place;
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
     const ir::Buffer& buffer = program.buffers[b];
@@ -70,6 +76,14 @@ std::vector<Occupancy> occupancies(const ir::Program& program) {
         alive.insert(phases.of[s]);
     } else if (resident || alive.empty()) {
       for (std::uint32_t p = 0; p < phases.count; ++p) alive.insert(p);
+    }
+    const std::uint32_t first = *alive.begin(), last = *alive.rbegin();
+    if (contents[b] != 0) extend(alive, 0, last);
+    // What is pushed in one phase and popped in another is there in those between them; of a
+    // persistent program that may be all of them.
+    if (buffer.kind == ir::BufferKind::fifo && first != last) {
+      const bool around = program.execution == ir::Execution::persistent;
+      extend(alive, around ? 0 : first, around ? phases.count - 1 : last);
     }
     for (const std::uint32_t p : alive)
       by_place[{buffer.site, buffer.space.value(), p}].emplace_back(b);

@@ -19,7 +19,9 @@ struct Occupancy {
 
 /// All occupancies, by site, space and phase. A resident buffer lives from its first to its last
 /// section; every buffer in the phases of the sections that touch it, and in all phases if it is
-/// neither touched nor bounded.
+/// neither touched nor bounded. What begins with contents is there from the first phase on. A FIFO
+/// whose ends are used in different phases may hold pages in those between them: of a persistent
+/// program, in all.
 [[nodiscard]] std::vector<Occupancy> occupancies(const ir::Program& program);
 
 }  // namespace spatialcert::proofs::memory

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compose/composition/composer.hpp"
+#include "tests/composition/edits.hpp"
 #include "tests/composition/section_maker.hpp"
 #include "tests/counts.hpp"
 #include "tests/oracle/findings.hpp"
@@ -140,17 +141,6 @@ TEST_CASE("without a boundary the same sections race") {
     CHECK(open.rendezvous_count == 0);
     CHECK_FALSE(examine(open.program).races.empty());
   }
-}
-
-void erase_op(ir::EngineProgram& one, std::uint32_t position) {
-  one.ops.erase(one.ops.begin() + position);
-  for (ir::Span& span : one.spans) {
-    if (span.begin > position) --span.begin;
-    if (span.end > position) --span.end;
-  }
-  one.spans.erase(std::remove_if(one.spans.begin(), one.spans.end(),
-                                 [](const ir::Span& s) { return s.begin == s.end; }),
-                  one.spans.end());
 }
 
 TEST_CASE("every op of a rendezvous is needed, with its count") {

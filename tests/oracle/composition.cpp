@@ -19,6 +19,15 @@ std::optional<std::uint32_t> Composition::section(std::uint32_t transition) cons
   return std::nullopt;
 }
 
+std::uint32_t Composition::section_before(std::uint32_t boundary_op) const {
+  const std::uint32_t op = unrolled_.op[boundary_op];
+  for (const ir::Span& span : program_.programs[unrolled_.program[boundary_op]].spans) {
+    if (op >= span.begin && op < span.end && span.boundary.valid())
+      return program_.boundaries[span.boundary.value()].after.value();
+  }
+  return 0;
+}
+
 bool Composition::closed_after(std::uint32_t section) const {
   return std::any_of(program_.boundaries.begin(), program_.boundaries.end(),
                      [&](const auto& b) { return b.closed && b.after.value() == section; });
@@ -56,6 +65,17 @@ bool Composition::precedes(std::uint32_t a, std::uint32_t b) const {
   return std::pair(wrap(a), index(a)) < std::pair(wrap(b), index(b));
 }
 
+bool Composition::begins_with_contents(std::uint32_t buffer) const {
+  const auto base = [&](std::uint32_t b) {
+    while (program_.buffers[b].view) b = program_.buffers[b].view->base.value();
+    return b;
+  };
+  for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
+    if (program_.buffers[b].init != ir::Init::undefined && base(b) == base(buffer)) return true;
+  }
+  return false;
+}
+
 std::set<std::uint32_t> Composition::lifetime(std::uint32_t buffer) const {
   std::set<std::uint32_t> out;
   const auto base = [&](std::uint32_t b) {
@@ -64,7 +84,10 @@ std::set<std::uint32_t> Composition::lifetime(std::uint32_t buffer) const {
   };
   for (std::uint32_t t = 0; t < unrolled_.transitions(); ++t) {
     const ir::Op& op = unrolled_.op_of(program_, ir::TransitionId(t));
-    if (!section(t)) continue;
+    if (!section(t)) {
+      if (uses_counter(t, true, buffer)) out.insert(section_before(t));
+      continue;
+    }
     for (std::uint32_t i = 0; op.code == ir::OpCode::run && i < op.accesses; ++i) {
       const ir::Region& region = program_.accesses[op.first_access + i].region;
       if (region.kind != ir::RegionKind::tensor && base(region.object) == buffer)
@@ -77,6 +100,17 @@ std::set<std::uint32_t> Composition::lifetime(std::uint32_t buffer) const {
     for (std::uint32_t s = b.resident_from.value(); s <= b.resident_to.value(); ++s) out.insert(s);
   } else if (b.lifetime == ir::Lifetime::resident || out.empty()) {
     for (std::uint32_t s = 0; s < program_.sections.size(); ++s) out.insert(s);
+  }
+  // Contents lie there from the start, and pages until they are popped, maybe an iteration later.
+  const auto between = [&](std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t s = first; s <= last; ++s) out.insert(s);
+  };
+  if (begins_with_contents(buffer)) between(0, *out.rbegin());
+  if (b.kind != ir::BufferKind::fifo || share_a_phase(*out.begin(), *out.rbegin())) return out;
+  if (program_.execution == ir::Execution::persistent) {
+    between(0, static_cast<std::uint32_t>(program_.sections.size()) - 1);
+  } else {
+    between(*out.begin(), *out.rbegin());
   }
   return out;
 }

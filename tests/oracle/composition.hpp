@@ -27,7 +27,9 @@ class Composition {
   [[nodiscard]] bool separates(std::uint32_t b, std::uint32_t before, std::uint32_t after) const;
   /// Must `a` come before `b`, if they conflict? By iteration, then by place in the source.
   [[nodiscard]] bool precedes(std::uint32_t a, std::uint32_t b) const;
-  /// Sections in which a buffer lives.
+  /// Does a buffer, or what shares its storage as a view, declare contents?
+  [[nodiscard]] bool begins_with_contents(std::uint32_t buffer) const;
+  /// Sections in which a buffer lives, those included that it merely has to survive.
   [[nodiscard]] std::set<std::uint32_t> lifetime(std::uint32_t buffer) const;
   /// Can two buffers be in memory at the same time?
   [[nodiscard]] bool live_together(std::uint32_t a, std::uint32_t b) const;
@@ -39,6 +41,8 @@ class Composition {
 
  private:
   [[nodiscard]] std::uint32_t wrap(std::uint32_t transition) const;
+  /// The section that ends at the boundary which an op of a boundary belongs to.
+  [[nodiscard]] std::uint32_t section_before(std::uint32_t boundary_op) const;
   [[nodiscard]] bool closed_after(std::uint32_t section) const;
   [[nodiscard]] bool joined(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] bool uses_counter(std::uint32_t t, bool fifo, std::uint32_t object) const;

@@ -1,17 +1,36 @@
 #include "tests/oracle/explorer.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/require.hpp"
 
 namespace spatialcert::tests {
 namespace {
 
-std::uint64_t key_of(const Front& front) {
-  std::uint64_t key = 0;
-  for (const std::uint16_t steps : front) key = key << 16 | steps;
-  return key;
-}
+/// Numbers of the points of the grid: every engine program is a digit, whose base is how many
+/// places it can stand at.
+class Grid {
+ public:
+  explicit Grid(const ir::Unrolled& unrolled) {
+    std::uint64_t points = 1;
+    for (std::size_t p = 0; p + 1 < unrolled.begin.size(); ++p) {
+      weight_[p] = points;
+      const std::uint64_t places = std::uint64_t{unrolled.begin[p + 1]} - unrolled.begin[p] + 1;
+      SPATIALCERT_REQUIRE(points <= std::numeric_limits<std::uint64_t>::max() / places,
+                          "the explorer's grid has fewer than 2^64 points");
+      points *= places;
+    }
+  }
+  [[nodiscard]] std::uint64_t number(const Front& front) const {
+    std::uint64_t out = 0;
+    for (std::size_t p = 0; p < front.size(); ++p) out += front[p] * weight_[p];
+    return out;
+  }
+
+ private:
+  std::array<std::uint64_t, kMostPrograms> weight_{};
+};
 
 /// Open addressing: the search does little else than look states up.
 class Numbers {
@@ -70,6 +89,7 @@ Exploration::Exploration(const ir::TokenGame& game, std::uint64_t state_limit)
 
 void Exploration::search(const ir::TokenGame& game, std::uint64_t state_limit) {
   Numbers numbers;
+  const Grid grid(*unrolled_);
   struct Frame {
     ir::PlayState play;
     std::uint32_t number;
@@ -77,7 +97,7 @@ void Exploration::search(const ir::TokenGame& game, std::uint64_t state_limit) {
   std::vector<Frame> stack;
   const auto visit = [&](ir::PlayState&& play, const Front& front, std::uint32_t from) {
     const auto [number, fresh] =
-        numbers.emplace(key_of(front), static_cast<std::uint32_t>(states.size()));
+        numbers.emplace(grid.number(front), static_cast<std::uint32_t>(states.size()));
     if (!fresh) return;
     states.push_back(front);
     enabled.push_back(0);

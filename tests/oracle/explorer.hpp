@@ -19,7 +19,7 @@
 namespace spatialcert::tests {
 
 /// At most so many engine programs of at most so many op instances.
-inline constexpr std::uint32_t kMostPrograms = 4;
+inline constexpr std::uint32_t kMostPrograms = 6;
 inline constexpr std::uint32_t kMostSteps = 0xffff;
 
 /// Steps made by every engine program.

@@ -185,6 +185,10 @@ class Examination {
   /// Two conflicting accesses, the second of which has to come first.
   void against_sections(std::uint32_t a, std::uint32_t x, std::uint32_t b, std::uint32_t y) {
     if (a == b || program_.sections.size() < 2 || !composition_.precedes(b, a)) return;
+    // What a page's bytes were before it was reserved, or are after it was popped, is nobody's.
+    const ir::Region &one = program_.accesses[x].region, &two = program_.accesses[y].region;
+    const bool page = one.kind == ir::RegionKind::page || two.kind == ir::RegionKind::page;
+    if (page && one.object != two.object) return;
     const bool possible =
         unrolled_.program[a] == unrolled_.program[b]
             ? a < b
@@ -228,6 +232,13 @@ class Examination {
     return out;
   }
 
+  /// Of its own when the program starts; another buffer's in the same bytes do not count.
+  [[nodiscard]] bool has_contents(const Touch& touch, std::uint32_t location) const {
+    if (model_.init(location) == ir::Init::undefined) return false;
+    const ir::Region& region = program_.accesses[touch.access].region;
+    return region.kind != ir::RegionKind::bytes || composition_.begins_with_contents(region.object);
+  }
+
   void undefined_reads(const Exploration& e) {
     // Per transition: in which access, and how far the others can be while it reads nothing.
     std::map<std::uint32_t, std::set<std::pair<std::uint32_t, Front>>> checks;
@@ -236,7 +247,7 @@ class Examination {
         if (touch.write || !performed(t)) continue;
         for (const bool content : {false, true}) {
           for (const std::uint32_t at : content ? touch.content : touch.place) {
-            if (model_.init(at) != ir::Init::undefined) continue;
+            if (has_contents(touch, at)) continue;
             if (const auto limit = untouched_until(t, at, content)) {
               checks[t].insert({touch.access, *limit});
             }

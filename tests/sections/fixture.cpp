@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "certify/pipeline.hpp"
 #include "ir/program_file.hpp"
@@ -35,6 +36,22 @@ void check_certified(const ir::Program& program) {
   }
   CHECK_MESSAGE(report.verdict == certify::Verdict::certified, report.reason);
   count("sections certified", 1);
+}
+
+/// A buffer or semaphore that no op uses would be in the way of other sections.
+void check_all_used(const ir::Program& program) {
+  std::set<std::uint32_t> buffers, semaphores;
+  for (const ir::EngineProgram& one : program.programs) {
+    for (const ir::Op& op : one.ops) {
+      if (op.code == ir::OpCode::wait || op.code == ir::OpCode::post) semaphores.insert(op.object);
+      if (op.code == ir::OpCode::push) buffers.insert(op.object);
+    }
+  }
+  for (const ir::Access& access : program.accesses) {
+    if (access.region.kind == ir::RegionKind::bytes) buffers.insert(access.region.object);
+  }
+  CHECK(buffers.size() == program.buffers.size());
+  CHECK(semaphores.size() == program.semaphores.size());
 }
 
 void check_equal(const Matrix& found, const Matrix& expected, double tolerance) {
@@ -125,6 +142,7 @@ void check_section(const SectionDescription& description, const std::string& res
   const auto again = ir::parse_program(ir::serialise(program), "built");
   REQUIRE_MESSAGE(again.has_value(), again.error().message());
   CHECK(ir::serialise(*again) == ir::serialise(program));
+  check_all_used(program);
   check_certified(program);
 
   Machine before = machine(program, inputs);

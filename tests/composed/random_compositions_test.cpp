@@ -1,0 +1,154 @@
+// Thousands of random compositions: the whole pipeline against the oracle, against itself without
+// cuts and classes, and its certificates against the checker.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "certify/pipeline.hpp"
+#include "proofs/recheck/recheck.hpp"
+#include "tests/composed/compositions.hpp"
+#include "tests/counts.hpp"
+#include "tests/oracle/sketch.hpp"
+#include "tests/random/judge.hpp"
+
+namespace spatialcert::tests {
+namespace {
+
+using certify::Verdict;
+
+constexpr std::uint64_t kStates = 60'000;
+
+/// SPATIALCERT_LONG: 100,000 programs, or as many as it says if that is a number above 1.
+std::uint64_t samples() {
+  const char* const wanted = std::getenv("SPATIALCERT_LONG");
+  if (wanted == nullptr) return 2'000;
+  const std::uint64_t number = std::strtoull(wanted, nullptr, 10);
+  return number > 1 ? number : 100'000;
+}
+/// Beginning with this one.
+std::uint64_t first_seed() {
+  const char* const wanted = std::getenv("SPATIALCERT_SEED");
+  return wanted == nullptr ? 1 : std::strtoull(wanted, nullptr, 10);
+}
+
+/// What does not fit, of the verdicts and of the certificate; empty if nothing.
+std::string against_itself(const ir::Program& program, const certify::ProgramReport& report) {
+  certify::Options whole;
+  whole.monolithic = true;
+  const auto other = certify::certify(program, whole);
+  if (other.verdict != report.verdict || other.rules.size() != report.rules.size())
+    return fmt::format("{} in parts, {} as a whole", to_string(report.verdict),
+                       to_string(other.verdict));
+  for (std::size_t r = 0; r < report.rules.size(); ++r) {
+    if (report.rules[r].verdict == other.rules[r].verdict) continue;
+    return fmt::format("{}: {} in parts ({}), {} as a whole ({})",
+                       proofs::to_string(report.rules[r].rule), to_string(report.rules[r].verdict),
+                       report.rules[r].detail, to_string(other.rules[r].verdict),
+                       other.rules[r].detail);
+  }
+  return "";
+}
+
+std::string rechecked(const ir::Program& program, const certify::ProgramReport& report) {
+  const bool certified = report.verdict == Verdict::certified;
+  if (certified != report.certificate.has_value()) return "certified without a certificate";
+  if (!certified) return "";
+  const auto decoded = proofs::decode(proofs::encode(*report.certificate));
+  if (const auto* no = std::get_if<proofs::Unreadable>(&decoded))
+    return fmt::format("its certificate cannot be read: {}", no->detail);
+  const auto outcome = proofs::recheck(program, std::get<proofs::Certificate>(decoded));
+  if (outcome.denial) return fmt::format("its certificate is denied: {}", outcome.detail);
+  return "";
+}
+
+Judgement judge_all(const ir::Program& program) {
+  certify::Options options;
+  options.keep_witnesses = true;
+  Judgement j = judge(program, options, kStates);
+  if (j.disagreement.empty()) j.disagreement = against_itself(program, j.report);
+  if (j.disagreement.empty()) j.disagreement = rechecked(program, j.report);
+  return j;
+}
+
+std::string small_listing(const ir::Program& program,
+                          const std::function<bool(const ir::Program&)>& wanted) {
+  const ir::Program small = shrink_ops(program, wanted);
+  const Judgement j = judge_all(small);
+  return fmt::format("{}\n{}{}", j.disagreement, listing(small), verdicts(j));
+}
+
+/// A closed boundary that holds, but not by its own ops alone: a hand-off of a section, a link or
+/// another rendezvous orders what this one leaves open. The rule asks for the rendezvous, and is
+/// undecided.
+bool upheld_by_others(const Judgement& j) {
+  return !j.findings.fails() && j.report.reason.starts_with("boundary: ");
+}
+
+void check_shape(const Tally& t) {
+  CHECK(t.certified * 100 >= t.programs * 30);
+  CHECK(t.too_large * 100 <= t.programs * 2);
+  const auto share = [&](const std::vector<const char*>& kinds) {
+    std::uint64_t sum = 0;
+    for (const char* kind : kinds) {
+      const auto at = t.refuted_as.find(kind);
+      if (at != t.refuted_as.end()) sum += at->second;
+    }
+    return sum;
+  };
+  for (const auto& kinds : std::vector<std::vector<const char*>>{{"slip-through"},
+                                                                 {"interference"},
+                                                                 {"wrong-order"},
+                                                                 {"race"},
+                                                                 {"undefined-read"},
+                                                                 {"cycle", "starved"},
+                                                                 {"overlap"}}) {
+    CAPTURE(kinds.front());
+    CHECK(share(kinds) * 100 >= t.programs);
+  }
+}
+
+TEST_CASE("pipeline, oracle and checker agree on random compositions") {
+  Tally tally;
+  std::map<std::string, std::uint64_t> features;
+  std::uint64_t damaged = 0, upheld = 0;
+  int shown = 0;
+  const std::uint64_t first = first_seed();
+  for (std::uint64_t seed = first; seed < first + samples() && shown < 3; ++seed) {
+    const CompositionSample sample = random_composition(seed);
+    const Judgement j = judge_all(sample.program);
+    tally.add(j, sample.fault);
+    for (const std::string& name : sample.features) ++features[name];
+    damaged += sample.fault == "none" ? 0 : 1;
+    if (!j.disagreement.empty()) {
+      ++shown;
+      FAIL_CHECK("seed " << seed << ", " << sample.fault << ": " << j.disagreement << "\n"
+                         << small_listing(sample.program, [](const ir::Program& p) {
+                              return !judge_all(p).disagreement.empty();
+                            }));
+    } else if (j.undecided_in_class() && upheld_by_others(j)) {
+      ++upheld;
+    } else if (j.undecided_in_class()) {
+      ++shown;
+      FAIL_CHECK("undecided, seed " << seed << ", " << sample.fault << "\n"
+                                    << small_listing(sample.program, [&](const ir::Program& p) {
+                                         const Judgement x = judge_all(p);
+                                         return x.undecided_in_class() &&
+                                                x.findings.fails() == j.findings.fails();
+                                       }));
+    }
+  }
+  MESSAGE(tally.text() << counts_text("features", features));
+  tally.report("random compositions");
+  if (shown > 0) return;
+  CHECK(damaged * 2 > tally.programs);
+  CHECK(tally.undecided_in_class == upheld);
+  CHECK(upheld * 100 <= tally.programs * 3);
+  check_shape(tally);
+}
+
+}  // namespace
+}  // namespace spatialcert::tests
