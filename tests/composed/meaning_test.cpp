@@ -13,6 +13,7 @@
 #include "certify/pipeline.hpp"
 #include "certify/report.hpp"
 #include "compose/composition/composer.hpp"
+#include "compose/composition/phase_memory.hpp"
 #include "ir/validate.hpp"
 #include "tests/composition/edits.hpp"
 #include "tests/composition/section_maker.hpp"
@@ -259,7 +260,7 @@ bool shows(const ir::Program& program, const World& before, const World& after) 
 
 TEST_CASE(
     "without one rendezvous the pipeline refutes, and some schedule computes something else") {
-  std::uint64_t broken = 0;
+  std::uint64_t broken = 0, in_order = 0;
   for (std::uint64_t seed = 1; seed <= chains(); ++seed) {
     const Chain chain = random_chain(seed);
     const auto whole = program_of(chain, ir::Execution::once);
@@ -268,18 +269,28 @@ TEST_CASE(
     perform(chain, after);
     for (std::uint32_t b = 0; b + 1 < chain.sections.size(); ++b) {
       const bool gone = (seed + b) % 2 == 0;
-      const ir::Program program = without(whole, b, gone);
+      ir::Program program = without(whole, b, gone);
       CAPTURE(seed);
       CAPTURE(b);
       CAPTURE(gone);
       const auto report = certify::certify(program);
+      INFO(certify::report_text(program, report, false));
       CHECK(report.verdict == Verdict::refuted);
-      CHECK(refuted(report, proofs::Rule::ordering));
       CHECK(refuted(report, proofs::Rule::isolation));
-      CHECK(shows(program, before, after));
       ++broken;
+      if (refuted(report, proofs::Rule::ordering)) {
+        CHECK(shows(program, before, after));
+        continue;
+      }
+      // On one site, shallow hand-overs can hold the next section's load back for as long as it
+      // takes. Then nothing but the bytes that both use is wrong.
+      ++in_order;
+      REQUIRE_FALSE(
+          std::holds_alternative<compose::Refused>(compose::separate_phase_memory(program)));
+      CHECK_FALSE(shows(program, before, after));
     }
   }
+  CHECK(in_order * 20 <= broken);
   count("compositions without a rendezvous found out", broken);
 }
 
