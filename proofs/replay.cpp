@@ -7,6 +7,7 @@
 #include "proofs/isolation/recompute.hpp"
 #include "proofs/issues.hpp"
 #include "proofs/memory/recompute.hpp"
+#include "proofs/ordering/pairs.hpp"
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/values.hpp"
 #include "proofs/shard/recompute.hpp"
@@ -239,6 +240,9 @@ class Replayer {
     if (!conflict()) return no("the two accesses do not conflict");
     if (program_.sections.size() < 2)
       return no("a program of one section has no order of sections");
+    if (ordering::base_buffer(program_, c_.accesses[0].access) !=
+        ordering::base_buffer(program_, c_.accesses[1].access))
+      return no("the accesses are to different buffers");
     if (source_rank(c_.accesses[0]) <= source_rank(c_.accesses[1]))
       return no("the accesses come in the order of their sections");
     const auto played = order(game_, c_.schedules[0]);

@@ -109,12 +109,24 @@ class SectionOrder final : public NeighbourVisitor {
             subject_.program->sections[section.value()].source_index};
   }
   void compare(std::uint32_t earlier, std::uint32_t later, std::uint32_t segment) {
-    if (!found && rank(later) < rank(earlier)) found = Pair{earlier, later, segment};
+    if (found || !(rank(later) < rank(earlier))) return;
+    const auto base = [&](std::uint32_t access) {
+      return base_buffer(*subject_.program, subject_.accesses.accesses[access].access);
+    };
+    if (base(earlier) == base(later)) found = Pair{earlier, later, segment};
   }
   const Subject& subject_;
 };
 
 }  // namespace
+
+std::optional<std::uint32_t> base_buffer(const ir::Program& program, std::uint32_t access) {
+  const ir::Region& region = program.accesses[access].region;
+  if (region.kind == ir::RegionKind::tensor) return std::nullopt;
+  std::uint32_t buffer = region.object;
+  while (program.buffers[buffer].view) buffer = program.buffers[buffer].view->base.value();
+  return buffer;
+}
 
 void visit_neighbours(const Subject& subject, const std::vector<std::uint32_t>& position,
                       NeighbourVisitor& visitor, std::vector<std::uint32_t>* last_writer) {

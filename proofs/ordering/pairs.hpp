@@ -44,9 +44,16 @@ struct Pair {
 [[nodiscard]] std::vector<Pair> conflicting_pairs(const Subject& subject,
                                                   const std::vector<std::uint32_t>& position);
 
+/// The buffer whose bytes an access (index into Program::accesses) means, that of a view being its
+/// base; nothing if it means a tensor's elements.
+[[nodiscard]] std::optional<std::uint32_t> base_buffer(const ir::Program& program,
+                                                       std::uint32_t access);
+
 /// The first two conflicting accesses, of whatever engine programs, that come in the order given
 /// but belong to sections of the other order: iteration by iteration, that of the source (DESIGN
-/// 13.5). A program of one section has no such order.
+/// 13.5). A program of one section has no such order. Nor have accesses to different buffers that
+/// use the same bytes at different times: no value passes between them (`memory` and `flow` see to
+/// that), so it matters only that they are in order.
 [[nodiscard]] std::optional<Pair> against_sections(const Subject& subject,
                                                    const std::vector<std::uint32_t>& position);
 

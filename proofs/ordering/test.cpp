@@ -5,6 +5,7 @@
 #include "proofs/ordering/rule.hpp"
 #include "tests/proofs/fixture.hpp"
 #include "tests/proofs/samples.hpp"
+#include "tests/proofs/sections.hpp"
 
 namespace spatialcert::proofs::ordering {
 namespace {
@@ -186,6 +187,40 @@ TEST_CASE("ordering: no witness fits a program with a race") {
   Fixture f(d);
   CHECK(outcome(check(f.subject, Witness{{0, 0}, {}})) == rejected(Reason::wrong_ends));
   CHECK(outcome(check(f.subject, Witness{{0}, {}})) == rejected(Reason::wrong_size));
+}
+
+/// Two sections that a rendezvous keeps apart; the first one performed is the later in the source.
+Draft reordered(const std::string& first, const std::string& second) {
+  Draft d("reordered");
+  d.tensor("x", "external").tensor("y", "external").semaphore("t");
+  d.buffer("a", R"("address": 0)").buffer("b", R"("address": 0)");
+  in_sections(d, {{"load", {{first}, {"post t"}, {}}}, {"store", {{}, {"wait t"}, {second}}}});
+  return d.member("sections", R"([
+    {"name": "s0", "index": 1, "ops": [{"site": [0, 0, 0], "engine": "load", "range": [0, 1]}]},
+    {"name": "s1", "index": 0, "ops": [{"site": [0, 0, 0], "engine": "store", "range": [1, 2]}]}])");
+}
+
+TEST_CASE("ordering: sections that share a tensor keep the order of the source") {
+  const auto judged = [](const Draft& draft) {
+    Fixture f(draft);
+    const auto search = prove(f.subject, f.position, f.session).search;
+    if (const auto* found = std::get_if<Refuted>(&search)) {
+      CHECK(std::holds_alternative<Reproduced>(replay(f.program, found->counterexample)));
+      return std::string(to_string(found->counterexample.kind));
+    }
+    CHECK(outcome(check(f.subject, tests::witness(search))) == "accepted");
+    return outcome(search);
+  };
+  CHECK(judged(reordered("run s0_a > x", "run s1_a x")) == "wrong-order");
+  CHECK(judged(reordered("run s0_a x", "run s1_a > x")) == "wrong-order");
+  CHECK(judged(reordered("run s0_a > x", "run s1_a > x")) == "wrong-order");
+  CHECK(judged(reordered("run s0_a x", "run s1_a x")) == "proved");
+  CHECK(judged(reordered("run s0_a > x", "run s1_a > y")) == "proved");
+  CHECK(judged(reordered("run s0_a > a", "run s1_a > a")) == "wrong-order");
+  // Bytes that are used again by another buffer carry nothing.
+  CHECK(judged(reordered("run s0_a > a", "run s1_a > b")) == "proved");
+  Fixture f(reordered("run s0_a > x", "run s1_a x"));
+  CHECK(outcome(check(f.subject, {{0, 0}, {}})) != "accepted");
 }
 
 }  // namespace

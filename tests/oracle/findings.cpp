@@ -187,8 +187,14 @@ class Examination {
     if (a == b || program_.sections.size() < 2 || !composition_.precedes(b, a)) return;
     // What a page's bytes were before it was reserved, or are after it was popped, is nobody's.
     const ir::Region &one = program_.accesses[x].region, &two = program_.accesses[y].region;
-    const bool page = one.kind == ir::RegionKind::page || two.kind == ir::RegionKind::page;
-    if (page && one.object != two.object) return;
+    // Nor are those of a buffer another's, whose bytes they are at another time.
+    const auto base = [&](const ir::Region& region) {
+      std::uint32_t buffer = region.object;
+      while (region.kind != ir::RegionKind::tensor && program_.buffers[buffer].view)
+        buffer = program_.buffers[buffer].view->base.value();
+      return buffer;
+    };
+    if (one.kind != ir::RegionKind::tensor && base(one) != base(two)) return;
     const bool possible =
         unrolled_.program[a] == unrolled_.program[b]
             ? a < b
