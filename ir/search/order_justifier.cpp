@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "ir/require.hpp"
 
@@ -9,6 +10,7 @@ namespace spatialcert::ir {
 namespace {
 
 constexpr std::uint32_t kNoColumn = 0xffffffffU;
+constexpr std::uint32_t kNone = 0xffffffffU;
 
 std::vector<std::uint32_t> sharing_programs(const Window& w,
                                             const std::vector<std::uint32_t>& counters) {
@@ -176,7 +178,7 @@ void OrderJustifier::spread(std::uint32_t from, Visit visit) {
     const std::uint32_t t = work.front();
     work.pop_front();
     spreading_[t] = false;
-    if (in_step_ && closed_[t] != 0 && visit == &OrderJustifier::visit_later) continue;
+    if (in_step_ && gate_[t] != Gate::none && visit == &OrderJustifier::visit_later) continue;
     scratch_.clear();
     (this->*visit)(t, scratch_);
     for (const std::uint32_t changed : scratch_) {
@@ -194,7 +196,7 @@ void OrderJustifier::touch(std::uint32_t transition) {
   if (iteration < first_ || iteration >= last_) return;
   for (const std::uint32_t test : tests_at_[transition]) {
     if (tests_[test].state != Test::State::open || tests_[test].queued) continue;
-    if (in_step_ && closed_[transition] > 1) continue;
+    if (in_step_ && gate_[transition] == Gate::closed) continue;
     tests_[test].queued = true;
     queue_.push_back(test);
   }
@@ -205,60 +207,114 @@ void OrderJustifier::run(std::uint32_t first, std::uint32_t last) {
   first_ = first;
   last_ = last;
   const std::uint32_t transitions = window_.unrolled->transitions();
-  close_tests();
+  set_gates();
   in_step_ = true;
   for (std::uint32_t t = 0; t < transitions; ++t) touch(t);
-  work_off();
+  do {
+    work_off();
+  } while (look_further());
   in_step_ = false;
-  // Tests that stayed open may have kept others from being examined.
-  for (std::uint32_t t = 0; t < transitions; ++t) {
-    if (closed_[t] != 0) spread(t, &OrderJustifier::visit_later);
-  }
+  // Found in a later round, a place may still decide a test of an earlier one.
   for (std::uint32_t t = 0; t < transitions; ++t) touch(t);
   work_off();
 }
 
 void OrderJustifier::work_off() {
-  while (!queue_.empty()) {
+  while (!queue_.empty() || !ready_.empty()) {
+    if (!ready_.empty()) {
+      const std::uint32_t gate = ready_.back();
+      ready_.pop_back();
+      try_pass(gate);
+      continue;
+    }
     const std::uint32_t test = queue_.front();
     queue_.pop_front();
     tests_[test].queued = false;
     examine(test);
-    if (in_step_ && tests_[test].state == Test::State::exact) settle(test);
+    if (in_step_ && tests_[test].state == Test::State::exact)
+      ready_.push_back(transition_of(tests_[test]));
   }
 }
 
-/// Marks the open tests: 1 the first of an engine program, 2 the others.
-void OrderJustifier::close_tests() {
-  constexpr std::uint32_t kNone = 0xffffffffU;
+std::uint32_t OrderJustifier::transition_of(const Test& test) const {
+  return (*window_.shares)[test.counter][test.share].events[test.event].transition.value();
+}
+
+/// Closes all gates but the first of each engine program.
+void OrderJustifier::set_gates() {
   const Unrolled& u = *window_.unrolled;
-  closed_.assign(u.transitions(), 0);
-  follower_.assign(tests_.size(), kNone);
-  std::uint32_t before = kNone;
-  for (std::uint32_t t = 0; t < u.transitions(); ++t) {
-    if (t == u.begin[u.program[t]]) before = kNone;
-    const std::uint32_t iteration = u.iteration(TransitionId(t));
-    if (iteration < first_ || iteration >= last_) continue;
-    for (const std::uint32_t test : tests_at_[t]) {
-      if (tests_[test].state != Test::State::open) continue;
-      closed_[t] = before == kNone ? 1 : 2;
-      if (before != kNone) follower_[before] = test;
-      before = test;
+  gate_.assign(u.transitions(), Gate::none);
+  gate_up_to_.assign(u.transitions(), kNone);
+  next_gate_.assign(u.transitions(), kNone);
+  waiting_.assign(u.transitions(), kNone);
+  next_waiting_.assign(u.transitions(), kNone);
+  for (std::uint32_t p = 0; p + 1 < u.begin.size(); ++p) {
+    std::uint32_t before = kNone;
+    for (std::uint32_t t = u.begin[p]; t < u.begin[p + 1]; ++t) {
+      const std::uint32_t iteration = u.iteration(TransitionId(t));
+      const bool inside = first_ <= iteration && iteration < last_;
+      if (inside && (!tests_at_[t].empty() || !previous_[t].empty())) {
+        gate_[t] = before == kNone ? Gate::frontier : Gate::closed;
+        (before == kNone ? frontier_.emplace_back() : next_gate_[before]) = t;
+        before = t;
+      }
+      gate_up_to_[t] = before;
     }
   }
+  ready_ = frontier_;
 }
 
-/// What comes after an exact test may be examined.
-void OrderJustifier::settle(std::uint32_t test) {
-  const auto transition_of = [&](std::uint32_t number) {
-    const Test& t = tests_[number];
-    return (*window_.shares)[t.counter][t.share].events[t.event].transition.value();
-  };
-  const std::uint32_t at = transition_of(test);
-  closed_[at] = 0;
-  if (follower_[test] < tests_.size()) closed_[transition_of(follower_[test])] = 1;
-  spread(at, &OrderJustifier::visit_later);
-  if (follower_[test] < tests_.size()) touch(transition_of(follower_[test]));
+/// Passes a gate if its tests are exact and what it waits for has been passed; else leaves it where
+/// it will be tried again.
+void OrderJustifier::try_pass(std::uint32_t gate) {
+  if (gate_[gate] != Gate::frontier || has_open_test(gate)) return;
+  for (const std::uint32_t source : previous_[gate]) {
+    const std::uint32_t other = gate_up_to_[source];
+    if (other == kNone || gate_[other] == Gate::none) continue;
+    next_waiting_[gate] = waiting_[other];
+    waiting_[other] = gate;
+    return;
+  }
+  pass(gate);
+}
+
+bool OrderJustifier::has_open_test(std::uint32_t transition) const {
+  const auto& tests = tests_at_[transition];
+  return std::any_of(tests.begin(), tests.end(),
+                     [&](std::uint32_t test) { return tests_[test].state != Test::State::exact; });
+}
+
+/// Moves the frontier of an engine program on to the next gate.
+void OrderJustifier::pass(std::uint32_t gate) {
+  const std::uint32_t next = next_gate_[gate];
+  gate_[gate] = Gate::none;
+  if (next != kNone) gate_[next] = Gate::frontier;
+  spread(gate, &OrderJustifier::visit_later);
+  if (next != kNone) {
+    touch(next);
+    ready_.push_back(next);
+  }
+  for (std::uint32_t w = std::exchange(waiting_[gate], kNone); w != kNone;
+       w = std::exchange(next_waiting_[w], kNone)) {
+    ready_.push_back(w);
+  }
+}
+
+/// Nothing is left to examine: a test may be decided only by what comes after the next ones. Passes
+/// the gates with open tests, or if there is none, all that were reached. False if there is none
+/// of them either.
+bool OrderJustifier::look_further() {
+  std::vector<std::uint32_t> undecided;
+  std::size_t kept = 0;
+  for (std::uint32_t gate : frontier_) {
+    while (gate != kNone && gate_[gate] == Gate::none) gate = next_gate_[gate];
+    if (gate == kNone) continue;
+    frontier_[kept++] = gate;
+    if (has_open_test(gate)) undecided.push_back(gate);
+  }
+  frontier_.resize(kept);
+  for (const std::uint32_t gate : undecided.empty() ? frontier_ : undecided) pass(gate);
+  return kept != 0;
 }
 
 void OrderJustifier::examine_only(std::uint32_t first, std::uint32_t last) {

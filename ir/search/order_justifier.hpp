@@ -82,8 +82,12 @@ class OrderJustifier {
   void spread(std::uint32_t from, Visit visit);
   void touch(std::uint32_t transition);
   void work_off();
-  void close_tests();
-  void settle(std::uint32_t test);
+  void set_gates();
+  void try_pass(std::uint32_t gate);
+  void pass(std::uint32_t gate);
+  bool look_further();
+  [[nodiscard]] bool has_open_test(std::uint32_t transition) const;
+  [[nodiscard]] std::uint32_t transition_of(const Test& test) const;
   void examine(std::uint32_t test);
   Extent extent(const Test& test, std::uint32_t share) const;
   [[nodiscard]] std::int64_t most_without(const Test& test, std::uint32_t s, std::uint32_t index,
@@ -103,11 +107,19 @@ class OrderJustifier {
   std::vector<bool> spreading_;
   std::vector<std::uint32_t> scratch_;
   bool active_ = false;
-  // In step: of an engine program only the first open test is examined, and what is known does not
-  // spread past it. So it spreads over every stretch of ops once, however many there are.
+  // In step: a transition that waits for another engine program is a gate, and is passed when its
+  // tests are exact and what it waits for lies behind passed gates only. Nothing is examined and
+  // nothing spreads beyond the frontier, the first gate of an engine program not yet passed; so
+  // what is known spreads over every stretch of ops a few times, however many stretches there are.
   bool in_step_ = false;
-  std::vector<char> closed_;             // transition: an open test that nothing spreads past
-  std::vector<std::uint32_t> follower_;  // test -> the next one of its engine program, or ~0
+  enum class Gate : std::uint8_t { none, frontier, closed };
+  std::vector<Gate> gate_;                   // by transition; `none` if passed
+  std::vector<std::uint32_t> gate_up_to_;    // transition -> last gate up to it, or ~0
+  std::vector<std::uint32_t> next_gate_;     // gate -> next one of its engine program, or ~0
+  std::vector<std::uint32_t> waiting_;       // gate -> first gate that waits for it, or ~0
+  std::vector<std::uint32_t> next_waiting_;  // gate -> next gate that waits for the same, or ~0
+  std::vector<std::uint32_t> frontier_;      // of each engine program, or a gate before it
+  std::vector<std::uint32_t> ready_;         // gates to be tried
   bool adds_places_ = true;
   std::uint32_t first_ = 0, last_ = 0;
   std::vector<Place> found_;
