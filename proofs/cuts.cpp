@@ -1,5 +1,7 @@
 #include "proofs/cuts.hpp"
 
+#include "proofs/boundary/gather.hpp"
+
 namespace spatialcert::proofs {
 namespace {
 
@@ -12,6 +14,7 @@ Cuts cuts_of(const Subject& subject, const std::vector<std::uint32_t>& position,
   Cuts cuts;
   const ir::Unrolled& u = subject.stretch;
   for (const std::uint32_t t : centre) {
+    if (t == boundary::kNone) continue;
     const std::uint32_t p = subject.one.program[t];
     for (std::uint32_t i = 0; i < u.iterations; ++i) {
       cuts.centre.push_back(u.begin[p] + i * subject.one.length(ir::ProgramId(p)) +

@@ -26,7 +26,8 @@ struct Cuts {
   }
 };
 
-/// `centre`: by closed boundary, transitions of one iteration (a witness of `boundary`).
+/// `centre`: by closed boundary, transitions of one iteration (a witness of `boundary`). There is
+/// no cut at a boundary without one.
 [[nodiscard]] Cuts cuts_of(const Subject& subject, const std::vector<std::uint32_t>& position,
                            const std::vector<std::uint32_t>& centre);
 

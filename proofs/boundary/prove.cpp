@@ -33,28 +33,32 @@ class Prover {
   }
 
   Search<Witness> run() {
-    Witness witness;
-    for (std::size_t k = 0; k < meetings_.size(); ++k) {
-      const auto centre = find_centre(k);
-      if (!centre) return refute(k);
-      witness.centre.push_back(*centre);
+    std::vector<std::uint32_t> centre(meetings_.size(), kNone);
+    // In a circle, the centre before the first is not known when that is looked for.
+    for (std::uint32_t rounds = meetings_.rounds(); rounds > 0; --rounds) {
+      for (std::size_t k = 0; k < meetings_.size(); ++k) {
+        if (!find_centre(k, centre)) return refute(k);
+      }
     }
     for (std::size_t k = 0; k < meetings_.size(); ++k) {
-      if (auto reason = ask_about(k, witness.centre[k])) return Unknown{std::move(*reason)};
+      auto reason = centre[k] == kNone ? ask_each(k) : ask_about(k, centre[k]);
+      if (reason) return Unknown{std::move(*reason)};
     }
-    return Proved<Witness>{std::move(witness)};
+    return Proved<Witness>{{std::move(centre)}};
   }
 
  private:
-  static bool contains(const std::vector<std::uint32_t>& found,
-                       const std::vector<std::uint32_t>& wanted) {
-    return std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
-  }
-
-  [[nodiscard]] std::optional<std::uint32_t> find_centre(std::size_t k) {
+  /// Sets centre[k] to an op of boundary k that joins it and comes after the centre before it, as
+  /// far as that is known; or to `kNone` if it is joined without. False if it is not.
+  [[nodiscard]] bool find_centre(std::size_t k, std::vector<std::uint32_t>& centre) {
+    const auto joins = [&](std::uint32_t t) {
+      centre[k] = t;
+      return !meetings_.gap(k, centre);
+    };
+    if (centre[k] != kNone && joins(centre[k])) return true;
     std::vector<std::uint32_t> candidates;
     for (const Participant& part : meetings_.participants(k)) {
-      for (std::uint32_t t = part.begin; t < part.end; ++t) candidates.push_back(t);
+      for (std::uint32_t t = part.own.begin; t < part.own.end; ++t) candidates.push_back(t);
     }
     const std::size_t tried = std::min(kCandidates, candidates.size());
     std::partial_sort(
@@ -62,32 +66,12 @@ class Prover {
         candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
           return places_into_[a] != places_into_[b] ? places_into_[a] > places_into_[b] : a < b;
         });
-    for (std::size_t i = 0; i < tried; ++i) {
-      const std::uint32_t t = candidates[i];
-      const auto gathered = meetings_.gathered(k, t);
-      if (!contains(gathered, meetings_.before(k))) continue;
-      if (!contains(meetings_.released(k, t), meetings_.after(k))) continue;
-      const auto previous = meetings_.previous(k);
-      // The centre before this one, as far as it is known already, must lead here.
-      if (previous && *previous < centres_.size() &&
-          !std::binary_search(gathered.begin(), gathered.end(),
-                              subject_.one.program[centres_[*previous]]))
-        continue;
-      centres_.push_back(t);
-      return t;
-    }
-    return std::nullopt;
+    candidates.resize(tried);
+    return std::any_of(candidates.begin(), candidates.end(), joins) || joins(kNone);
   }
 
   // ---- the question for Z3
   // -----------------------------------------------------------------------
-
-  /// Transition of the stretch: `t` of one iteration, in iteration `i`.
-  [[nodiscard]] std::uint32_t in_stretch(std::uint32_t t, std::uint32_t i) const {
-    const std::uint32_t p = subject_.one.program[t];
-    return subject_.stretch.begin[p] + i * subject_.one.length(ir::ProgramId(p)) +
-           (t - subject_.one.begin[p]);
-  }
 
   /// The first piece of `program` that stands after boundary k or belongs to it, or the end.
   [[nodiscard]] std::vector<ir::Piece>::const_iterator from_seam(std::size_t k,
@@ -138,7 +122,7 @@ class Prover {
   /// the only one of any other.
   [[nodiscard]] std::optional<std::string> ask_about(std::size_t k, std::uint32_t centre) {
     const std::uint32_t round = subject_.persistent() ? 1 : 0;
-    const std::uint32_t middle = in_stretch(centre, round);
+    const std::uint32_t middle = meetings_.at(centre, round);
     std::vector<OrderedPair> direct, others;
     const auto add = [&](std::uint32_t first, std::uint32_t last, bool joined) {
       const auto& program = subject_.stretch.program;
@@ -159,6 +143,21 @@ class Prover {
     return refute_near(subject_, position_, session_, others);
   }
 
+  /// The same for a boundary without a centre.
+  [[nodiscard]] std::optional<std::string> ask_each(std::size_t k) {
+    const std::uint32_t round = subject_.persistent() ? 1 : 0;
+    std::vector<OrderedPair> pairs;
+    for (const std::uint32_t p : meetings_.before(k)) {
+      const auto last = op_before(k, p, round);
+      if (!last) continue;
+      for (const std::uint32_t q : meetings_.after(k)) {
+        const auto first = op_after(k, q, round);
+        if (first && p != q) pairs.push_back({*last, *first, ordering::Reach::anywhere, false});
+      }
+    }
+    return refute_near(subject_, position_, session_, pairs);
+  }
+
   /// Engine programs with a place from their part of boundary k to that of the centre, up to the
   /// centre; or from there on to theirs.
   [[nodiscard]] std::vector<std::uint32_t> neighbours(std::size_t k, std::uint32_t centre,
@@ -166,7 +165,8 @@ class Prover {
     std::vector<std::uint32_t> out;
     for (const Participant& part : meetings_.participants(k)) {
       if (part.program != subject_.one.program[centre]) continue;
-      const std::uint32_t first = into ? part.begin : centre, last = into ? centre + 1 : part.end;
+      const std::uint32_t first = into ? part.own.begin : centre;
+      const std::uint32_t last = into ? centre + 1 : part.own.end;
       for (std::uint32_t t = first; t < last; ++t) {
         for (const std::uint32_t i : into ? adjacency_.into(t) : adjacency_.out_of(t)) {
           const ir::Place& place = subject_.net.places[i];
@@ -179,26 +179,36 @@ class Prover {
   }
   [[nodiscard]] std::optional<std::uint32_t> op_before(std::size_t k, std::uint32_t p,
                                                        std::uint32_t round) const {
-    if (const auto t = last_before(k, p)) return in_stretch(*t, round);
-    if (!subject_.persistent()) return std::nullopt;
+    if (const auto t = last_before(k, p)) return meetings_.at(*t, round);
+    if (round == 0) return std::nullopt;
     const auto t = last_op(p);
-    return t ? std::optional(in_stretch(*t, round - 1)) : std::nullopt;
+    return t ? std::optional(meetings_.at(*t, round - 1)) : std::nullopt;
   }
   [[nodiscard]] std::optional<std::uint32_t> op_after(std::size_t k, std::uint32_t p,
                                                       std::uint32_t round) const {
-    if (const auto t = first_after(k, p)) return in_stretch(*t, round);
+    if (const auto t = first_after(k, p)) return meetings_.at(*t, round);
     if (!subject_.persistent()) return std::nullopt;
     const auto t = first_op(p);
-    return t ? std::optional(in_stretch(*t, round + 1)) : std::nullopt;
+    return t ? std::optional(meetings_.at(*t, round + 1)) : std::nullopt;
   }
 
   // ---- counterexample
   // ----------------------------------------------------------------------------
 
+  Search<Witness> refute(std::size_t k) {
+    std::optional<Counterexample> best;
+    // Most boundaries fail in every iteration; then the second shows it next to the first.
+    for (std::uint32_t round = meetings_.rounds(); round-- > 0 && !best;) best = slip(k, round);
+    if (best) return Refuted{std::move(*best)};
+    return Unknown{fmt::format(
+        "found neither that the boundary after section {} joins what is before it to what is after "
+        "it, nor a schedule that slips through",
+        subject_.program->sections[seam_of(k)].name)};
+  }
+
   /// A schedule that performs an op after boundary k and not one before it. Of several, the one
   /// that performs the fewest ops.
-  Search<Witness> refute(std::size_t k) {
-    const std::uint32_t round = subject_.persistent() ? 1 : 0;
+  [[nodiscard]] std::optional<Counterexample> slip(std::size_t k, std::uint32_t round) const {
     std::optional<Counterexample> best;
     std::size_t fewest = 0;
     std::size_t examined = 0;
@@ -225,11 +235,7 @@ class Prover {
         break;
       }
     }
-    if (best) return Refuted{std::move(*best)};
-    return Unknown{fmt::format(
-        "no op of the boundary after section {} was found that joins what is before it to what is "
-        "after it, and no schedule that slips through",
-        subject_.program->sections[seam_of(k)].name)};
+    return best;
   }
 
   const Subject& subject_;
@@ -241,7 +247,6 @@ class Prover {
   std::vector<std::uint32_t> places_into_;
   std::vector<ir::Piece> pieces_;
   std::vector<std::uint32_t> piece_begin_;  ///< per engine program
-  std::vector<std::uint32_t> centres_;
 };
 
 }  // namespace

@@ -1,24 +1,25 @@
 // boundary: every op of a section before a closed boundary comes before every op of a section after
 // it, in every schedule.
 //
-// Premises: per closed boundary a *centre*, one of its ops, such that over program order and places
-// among the boundary's own ops (never credits; within one iteration)
-//  - from every engine program that has section ops in the phase before it, one of the program's
-//  ops
-//    of the boundary leads to the centre;
-//  - the centre leads to an op of the boundary in every program with section ops in the phase
-//  after;
-//  - the engine program of the centre before it is among those that lead to it.
+// Premises: over paths of program order and places (never credits) that keep near the boundary,
+//  - either it has a *centre*, an op: the last section op of every engine program in the phase
+//    before leads to the centre, the centre leads to the first one of every engine program in the
+//    phase after, and the centre of the boundary before, if it has one, leads to this one;
+//  - or it has none, and all of those before lead to all of those after, of which there are some.
 // Conclusion: as stated.
 //
-// Why: ops of a section before the boundary stand before the boundary's ops in their program, those
-// of a section after it after them, and a path is an order that always holds. So the ops of a phase
-// come after the centre before the phase and before the one after it, and by the third premise the
-// centres come one after the other; which covers ops that are several phases apart. The boundaries
-// of a persistent program stand in a circle, with the first after the last of the iteration before.
+// Why: a path is an order that always holds. So the ops of a phase come before those of the next;
+// and before those of later phases, because there are ops in between or the centres come one after
+// the other. The boundaries of a persistent program stand in a circle, with the first after the
+// last of the iteration before. There the first iteration, which has none before it, and the second
+// stand for all.
+//
+// The rendezvous of the composer have a centre, the wait of the root, and paths among their own
+// ops, which are tried first. Others may hold thanks to hand-offs of sections.
 //
 // Z3 is asked for a reachable state in which the centre was performed and an op before the boundary
-// was not, or an op after it was and the centre was not.
+// was not, or an op after it was and the centre was not; without a centre, one in which an op after
+// it was and one before it was not.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ struct Session;
 
 namespace spatialcert::proofs::boundary {
 
-/// Transitions of one iteration, by closed boundary.
+/// Transitions of one iteration, by closed boundary; `kNone` where it has no centre.
 struct Witness {
   std::vector<std::uint32_t> centre;
 };

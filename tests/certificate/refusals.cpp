@@ -172,10 +172,11 @@ TEST_CASE("obligations that are not the ones of this version") {
   CHECK(refusal(with(obligation(~std::uint64_t{0}, ""))) == Reason::unknown_rule);
   CHECK(refusal(with(obligation(256, ""))) == Reason::unknown_rule);
   for (std::uint64_t rule = 0; rule < all_rules().size(); ++rule) {
-    CHECK(refusal(with(obligation(rule, "", 0))) == Reason::other_rule_version);
-    CHECK(refusal(with(obligation(rule, "", 2))) == Reason::other_rule_version);
-    CHECK(refusal(with(obligation(rule, "", 1, 1))) == Reason::unknown_subject);
-    CHECK(refusal(with(obligation(rule, "", 1, 0, 1))) == Reason::unknown_class);
+    const std::uint64_t version = rule_version(static_cast<Rule>(rule));
+    CHECK(refusal(with(obligation(rule, "", version - 1))) == Reason::other_rule_version);
+    CHECK(refusal(with(obligation(rule, "", version + 1))) == Reason::other_rule_version);
+    CHECK(refusal(with(obligation(rule, "", version, 1))) == Reason::unknown_subject);
+    CHECK(refusal(with(obligation(rule, "", version, 0, 1))) == Reason::unknown_class);
   }
   CHECK(refusal(with(obligation(1, "", (std::uint64_t{1} << 32U) + 1))) ==
         Reason::other_rule_version);
