@@ -323,6 +323,12 @@ std::vector<Sly> sly_programs() {
                 {"wait s", "post s"}})
              .semaphore("s", 0, 31)
              .fifo("q", 4));
+  add(7, posts("a loan, long after the source, from a program that lags behind", true,
+               {{"wait s"},
+                {"front q 5", "post s", "wait s", "pop q"},
+                {"post s", "reserve q", "push q"}})
+             .semaphore("s", 0, 31)
+             .fifo("q", 8));
   Draft lender = posts("an order that a deeper FIFO does not give", false,
                        {{"reserve q", "push q", "reserve q", "push q", "post t"},
                         {"front q", "post s", "pop q"},
