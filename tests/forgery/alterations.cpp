@@ -202,6 +202,41 @@ std::string counts(Forger& f) {
   return "coverage: a count";
 }
 
+std::string centres(Forger& f) {
+  auto& centre = f.c.boundary->centre;
+  if (centre.empty() || f.random.chance(15)) {
+    centre.push_back(f.random.below(f.transitions));
+    return "boundary: a centre more";
+  }
+  switch (f.random.below(4)) {
+    case 0:
+      centre.erase(centre.begin() + f.place_in(centre, false));
+      return "boundary: a centre dropped";
+    case 1:
+      std::swap(f.any(centre), f.any(centre));
+      return "boundary: centres exchanged";
+    case 2:
+      f.any(centre) = proofs::boundary::kNone;
+      return "boundary: no centre";
+    default: {
+      std::uint32_t& one = f.any(centre);
+      one = f.id(one, f.transitions);
+      return "boundary: another centre";
+    }
+  }
+}
+
+std::string rounds(Forger& f) {
+  auto& w = *f.c.shard;
+  if (f.random.chance(20)) {
+    std::swap(w.first, w.rounds);
+    return "shard: rounds exchanged";
+  }
+  // No reader takes more.
+  (f.random.chance(50) ? w.first : w.rounds) = f.random.below(proofs::shard::kMostRounds + 1);
+  return "shard: other rounds";
+}
+
 template <typename Witness>
 void drop_or_add(std::optional<Witness>& witness) {
   if (witness) {
@@ -212,7 +247,7 @@ void drop_or_add(std::optional<Witness>& witness) {
 }
 
 std::string whole_witness(Forger& f) {
-  switch (f.random.below(9)) {
+  switch (f.random.below(11)) {
     case 0:
       drop_or_add(f.c.liveness);
       return "witness of liveness";
@@ -237,6 +272,12 @@ std::string whole_witness(Forger& f) {
     case 7:
       drop_or_add(f.c.shard);
       return "witness of shard";
+    case 8:
+      drop_or_add(f.c.boundary);
+      return "witness of boundary";
+    case 9:
+      drop_or_add(f.c.isolation);
+      return "witness of isolation";
     default:
       drop_or_add(f.c.coverage);
       return "witness of coverage";
@@ -247,6 +288,8 @@ std::string whole_witness(Forger& f) {
 
 std::string alter(Certificate& certificate, std::uint32_t transitions, Random& random) {
   Forger f{certificate, std::max(transitions, 1U), random};
+  if (certificate.boundary && random.chance(25)) return centres(f);
+  if (certificate.shard && random.chance(25)) return rounds(f);
   const std::uint32_t draw = random.below(100);
   if (draw < 8) return digests(f);
   if (draw < 30 && !certificate.justified.empty()) return one_place(f);

@@ -4,6 +4,8 @@
 
 #include "ir/program_file.hpp"
 #include "ir/search/justify.hpp"
+#include "proofs/boundary/rule.hpp"
+#include "proofs/shard/rule.hpp"
 #include "proofs/subject.hpp"
 #include "tests/proofs/small_programs.hpp"
 
@@ -46,6 +48,25 @@ void add_places(const ir::CounterShare& from, const ir::CounterShare& to, std::u
   }
 }
 
+/// For every boundary the first op that can be its centre, if there is one.
+proofs::boundary::Witness centres(const proofs::Subject& subject) {
+  proofs::boundary::Meetings meetings(subject);
+  proofs::boundary::Witness w;
+  w.centre.assign(meetings.size(), proofs::boundary::kNone);
+  for (std::size_t k = 0; k < meetings.size(); ++k) {
+    for (const proofs::boundary::Participant& part : meetings.participants(k)) {
+      std::uint32_t t = part.around.begin;
+      for (; t < part.around.end; ++t) {
+        w.centre[k] = t;
+        if (!meetings.gap(k, w.centre)) break;
+      }
+      if (t < part.around.end) break;
+      w.centre[k] = proofs::boundary::kNone;
+    }
+  }
+  return w;
+}
+
 }  // namespace
 
 Certificate claimed_for(const ir::Program& program, const Certificate& certificate) {
@@ -73,7 +94,10 @@ Certificate best_claim(const ir::Program& program, const std::vector<ir::Place>&
   c.flow.emplace();
   c.memory = by_address(program);
   if (!program.postconditions.empty()) c.reduction.emplace();
-  if (proofs::shard::applies(program)) c.shard.emplace();
+  if (proofs::shard::applies(program))
+    c.shard = proofs::shard::Witness{0, proofs::shard::kMostRounds};
+  if (proofs::applies(proofs::Rule::boundary, program)) c.boundary = centres(*subject);
+  if (proofs::applies(proofs::Rule::isolation, program)) c.isolation.emplace();
   c.coverage = op_counts(program);
   return c;
 }

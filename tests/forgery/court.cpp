@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "ir/require.hpp"
+#include "proofs/shard/rule.hpp"
+#include "tests/oracle/shares.hpp"
 #include "tests/oracle/sketch.hpp"
 
 namespace spatialcert::tests {
@@ -58,6 +60,12 @@ std::string Oracle::fault() {
   if (!findings_->complete) return "";
   if (findings_->fails()) return findings_->text();
   if (!findings_->in_class) return "it is not in the class: " + findings_->why_not;
+  if (proofs::shard::applies(program_)) {
+    constexpr std::uint32_t kRounds = 16;
+    const ShareFindings found = shares(program_, kRounds, 1);
+    if (found.misplaced) return "an op touches what is on another chip";
+    if (found.first) return fmt::format("a leak in token {}", *found.first);
+  }
   const bool unknown = findings_->unknown_result && !program_.postconditions.empty();
   return unknown ? "its result is not known" : "";
 }

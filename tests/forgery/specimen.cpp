@@ -77,23 +77,14 @@ Draft persistent_rendezvous() {
   return d;
 }
 
-/// The same with elements of one byte, which is what the oracle computes with.
-ir::Program in_bytes(ir::Program program) {
-  const auto widen = [](ir::Region& region) {
-    if (region.kind != ir::RegionKind::tensor) return;
-    region.bound[2] *= 4;
-    region.bound[3] *= 4;
-  };
-  for (ir::Tensor& tensor : program.tensors) {
-    tensor.cols *= ir::size_of(tensor.dtype);
-    tensor.dtype = ir::DType::i8;
-  }
-  for (ir::Access& access : program.accesses) widen(access.region);
-  for (ir::Postcondition& post : program.postconditions) {
-    widen(post.region);
-    for (ir::Region& term : post.terms) widen(term);
-  }
-  return program;
+std::optional<Specimen> certified(Specimen out) {
+  certify::Options options;
+  options.keep_witnesses = true;
+  auto report = certify::certify(out.program, options);
+  if (report.verdict != certify::Verdict::certified) return std::nullopt;
+  REQUIRE(report.certificate.has_value());
+  out.certificate = *std::move(report.certificate);
+  return out;
 }
 
 }  // namespace
@@ -112,16 +103,33 @@ Sketch sketch_of(const ir::Program& program) {
   return sketch;
 }
 
+ir::Program in_bytes(ir::Program program) {
+  const auto widen = [](ir::Region& region) {
+    if (region.kind != ir::RegionKind::tensor) return;
+    region.bound[2] *= 4;
+    region.bound[3] *= 4;
+  };
+  for (ir::Tensor& tensor : program.tensors) {
+    tensor.cols *= ir::size_of(tensor.dtype);
+    tensor.dtype = ir::DType::i8;
+  }
+  for (ir::Access& access : program.accesses) widen(access.region);
+  for (ir::Postcondition& post : program.postconditions) {
+    widen(post.region);
+    for (ir::Region& term : post.terms) widen(term);
+  }
+  return program;
+}
+
 std::optional<Specimen> specimen(std::string name, Sketch sketch) {
-  Specimen out{std::move(name), std::move(sketch), {}, {}};
-  out.program = assemble(out.sketch);
-  certify::Options options;
-  options.keep_witnesses = true;
-  auto report = certify::certify(out.program, options);
-  if (report.verdict != certify::Verdict::certified) return std::nullopt;
-  REQUIRE(report.certificate.has_value());
-  out.certificate = *std::move(report.certificate);
-  return out;
+  ir::Program program = assemble(sketch);
+  return certified({std::move(name), std::move(sketch), std::move(program), {}});
+}
+
+std::optional<Specimen> specimen(std::string name, ir::Program program) {
+  Sketch sketch;
+  if (program.sections.size() == 1) sketch = sketch_of(program);
+  return certified({std::move(name), std::move(sketch), std::move(program), {}});
 }
 
 std::optional<Specimen> specimen(std::uint64_t seed) {
