@@ -39,7 +39,7 @@ std::string_view name_of(Enum value, const std::array<std::string_view, N>& name
   return names[index];
 }
 
-constexpr std::array<std::uint32_t, kRules> kVersions{1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1};
+constexpr std::array<std::uint32_t, kRules> kVersions{1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "ir/require.hpp"
 
@@ -42,7 +43,8 @@ std::size_t Labels::number(std::uint32_t chip) const {
 
 Label Labels::empty() const {
   const std::size_t words = (chips_.size() + kBits - 1) / kBits;
-  return {std::vector<std::uint64_t>(words, 0), std::vector<std::uint64_t>(words, 0), false};
+  const std::vector<std::uint64_t> none(words, 0);
+  return {none, none, none, false};
 }
 
 LabelId Labels::intern(Label label) {
@@ -66,13 +68,33 @@ LabelId Labels::join(LabelId a, LabelId b) {
   Label label = *labels_[a];
   const Label& other = *labels_[b];
   for (std::size_t w = 0; w < label.chips.size(); ++w) {
+    const std::uint64_t sure =
+        (label.chips[w] & ~label.partly[w]) | (other.chips[w] & ~other.partly[w]);
     label.chips[w] |= other.chips[w];
     label.doubled[w] |= other.doubled[w];
+    label.partly[w] = label.chips[w] & ~sure;
   }
   label.reduced = label.reduced || other.reduced;
   const LabelId joined = intern(std::move(label));
   joined_.emplace(key, joined);
   return joined;
+}
+
+LabelId Labels::blend(LabelId a, LabelId b) {
+  if (a == b) return a;
+  const std::uint64_t key = std::uint64_t{std::min(a, b)} << 32U | std::max(a, b);
+  if (const auto known = blended_.find(key); known != blended_.end()) return known->second;
+  Label label = *labels_[a];
+  const Label& other = *labels_[b];
+  for (std::size_t w = 0; w < label.chips.size(); ++w) {
+    label.partly[w] |= other.partly[w] | (label.chips[w] ^ other.chips[w]);
+    label.chips[w] |= other.chips[w];
+    label.doubled[w] |= other.doubled[w];
+  }
+  label.reduced = label.reduced || other.reduced;
+  const LabelId blended = intern(std::move(label));
+  blended_.emplace(key, blended);
+  return blended;
 }
 
 bool Labels::everybody(const std::vector<std::uint64_t>& chips) const {
@@ -85,26 +107,33 @@ bool Labels::everybody(const std::vector<std::uint64_t>& chips) const {
 
 LabelId Labels::reduce(const std::vector<LabelId>& operands) {
   Label sum = empty();
+  std::vector<std::uint64_t> sure(sum.chips.size(), 0);
   for (const LabelId id : operands) {
     const Label& operand = *labels_[id];
     for (std::size_t w = 0; w < sum.chips.size(); ++w) {
       sum.doubled[w] |= operand.doubled[w] | (sum.chips[w] & operand.chips[w]);
       sum.chips[w] |= operand.chips[w];
+      sure[w] |= operand.chips[w] & ~operand.partly[w];
     }
   }
-  if (!any(sum.doubled) && everybody(sum.chips)) return kReplicated;
+  if (!any(sum.doubled) && everybody(sure)) return kReplicated;
+  for (std::size_t w = 0; w < sum.chips.size(); ++w) sum.partly[w] = sum.chips[w] & ~sure[w];
   sum.reduced = any(sum.chips);
   return intern(std::move(sum));
 }
 
 bool Labels::alike(LabelId a, LabelId b) const {
-  return a == b || (labels_[a]->chips == labels_[b]->chips &&
-                    any(labels_[a]->doubled) == any(labels_[b]->doubled));
+  return a == b ||
+         (labels_[a]->chips == labels_[b]->chips && labels_[a]->partly == labels_[b]->partly &&
+          any(labels_[a]->doubled) == any(labels_[b]->doubled));
 }
 
 bool Labels::has(LabelId id, std::size_t number) const { return bit(labels_[id]->chips, number); }
 bool Labels::has_twice(LabelId id, std::size_t number) const {
   return bit(labels_[id]->doubled, number);
+}
+bool Labels::has_partly(LabelId id, std::size_t number) const {
+  return bit(labels_[id]->partly, number);
 }
 
 Dataflow::Dataflow(const ir::Program& program, const ir::Unrolled& unrolled,
@@ -154,6 +183,7 @@ void Dataflow::ordinary(const std::vector<Operand>& reads, const std::vector<Ope
   Part part;
   for (const Operand& read : reads) {
     for (const Stretch& s : read) part.reads.push_back(s.segment);
+    part.ends.push_back(part.reads.size());
   }
   for (const Operand& write : writes) {
     for (const Stretch& s : write) part.writes.push_back(s.segment);
@@ -177,6 +207,7 @@ void Dataflow::element_by_element(const std::vector<Operand>& reads,
     for (std::size_t o = 0; o < reads.size(); ++o) high = std::min(high, reads[o][from[o]].high);
     for (std::size_t o = 0; o < reads.size(); ++o) {
       part.reads.push_back(reads[o][from[o]].segment);
+      part.ends.push_back(part.reads.size());
       if (reads[o][from[o]].high == high) ++from[o];
     }
     for (std::size_t w = 0; w < alike.size(); ++w) {
@@ -229,19 +260,25 @@ LabelRun::LabelRun(const ir::Program& program, const ir::Unrolled& unrolled,
     initial_.push_back(owner ? labels_.own(*owner) : kReplicated);
   }
   contents_ = initial_;
+  fresh_.assign(contents_.size(), 0);
 }
 
 std::optional<Leak> LabelRun::perform(std::uint32_t t) {
   const Step& step = dataflow_.step(t);
   results_.clear();
   for (const Part& part : step.parts) {
+    operands_.clear();
+    std::size_t at = 0;
+    for (const std::size_t end : part.ends) {
+      LabelId operand = contents_[part.reads[at]];
+      while (++at < end) operand = labels_.blend(operand, contents_[part.reads[at]]);
+      operands_.push_back(operand);
+    }
     LabelId result = kReplicated;
     if (step.reduces) {
-      operands_.clear();
-      for (const std::uint32_t s : part.reads) operands_.push_back(contents_[s]);
       result = labels_.reduce(operands_);
     } else {
-      for (const std::uint32_t s : part.reads) result = labels_.join(result, contents_[s]);
+      for (const LabelId operand : operands_) result = labels_.join(result, operand);
     }
     results_.push_back(result);
   }
@@ -249,14 +286,15 @@ std::optional<Leak> LabelRun::perform(std::uint32_t t) {
   written_ = step.mixed;
   for (const Part& part : step.parts)
     written_.insert(written_.end(), part.writes.begin(), part.writes.end());
-  for (const std::uint32_t s : written_) contents_[s] = kReplicated;
-  LabelId all = kReplicated;
+  for (const std::uint32_t s : written_) fresh_[s] = 1;
+  const auto receive = [&](std::uint32_t s, LabelId result) {
+    contents_[s] =
+        std::exchange(fresh_[s], char{0}) != 0 ? result : labels_.blend(contents_[s], result);
+  };
   for (std::size_t p = 0; p < step.parts.size(); ++p) {
-    all = labels_.join(all, results_[p]);
-    for (const std::uint32_t s : step.parts[p].writes)
-      contents_[s] = labels_.join(contents_[s], results_[p]);
+    for (const std::uint32_t s : step.parts[p].writes) receive(s, results_[p]);
+    for (const std::uint32_t s : step.mixed) receive(s, results_[p]);
   }
-  for (const std::uint32_t s : step.mixed) contents_[s] = labels_.join(contents_[s], all);
   std::optional<Leak> leak;
   for (const std::uint32_t s : written_) {
     if (!dataflow_.spine(s)) continue;
@@ -274,7 +312,7 @@ void LabelRun::restart(const std::vector<char>& kept) {
 
 namespace {
 
-/// How many chips' data are in a content, and whether some are in it twice.
+/// How many chips' data are in all of a content, and whether some are in it twice.
 struct Extent {
   std::size_t chips = 0;
   bool twice = false;
@@ -282,7 +320,7 @@ struct Extent {
 Extent extent(const Labels& labels, LabelId label) {
   Extent out;
   for (std::size_t n = 0; n < labels.chips().size(); ++n) {
-    out.chips += labels.has(label, n) ? 1 : 0;
+    out.chips += labels.has(label, n) && !labels.has_partly(label, n) ? 1 : 0;
     out.twice = out.twice || labels.has_twice(label, n);
   }
   return out;
@@ -305,7 +343,8 @@ std::vector<TermDifference> contributions(const ir::Program& program, const Labe
   };
   const std::vector<std::uint32_t>& owning = labels.chips();
   const auto times = [&](std::size_t n) -> std::int64_t {
-    return labels.has_twice(label, n) ? 2 : labels.has(label, n) ? 1 : 0;
+    if (labels.has_twice(label, n)) return 2;
+    return labels.has(label, n) && !labels.has_partly(label, n) ? 1 : 0;
   };
   for (std::size_t n = 0; n < owning.size(); ++n) {
     if (times(n) != 1) add(owning[n], times(n));

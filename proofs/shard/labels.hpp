@@ -1,11 +1,14 @@
 // From which chips' own data a content derives. Trusted.
 //
 // A label is the set of chips whose own data went into a content and were not cleared by an
-// all-reduce over every chip, and the subset of those that went in twice through an all-reduce.
-// Equal labels are one number, so a content costs four bytes whatever the number of chips. Labels
-// are computed from the actual accesses, never from what stages declare.
+// all-reduce over every chip, and two subsets of those: the ones that went in twice through an
+// all-reduce, and the ones that may have gone into a part of the content only. Equal labels are one
+// number, so a content costs four bytes whatever the number of chips. Labels are computed from the
+// actual accesses, never from what stages declare.
 //
-// What a run writes has the labels of all that it reads, joined, index operands included. An
+// What a run writes has the labels of all that it reads, joined, index operands included. The parts
+// of one operand are *blended* first: as which of them a written element derives from is not known,
+// a chip that is in some of them only may be missing from it. An
 // `allreduce` stage whose op is `add`, `sum` or `max` and whose operands have one size works
 // element by element: so its labels are computed piece by piece, a piece being the most of it in
 // which no operand changes its segment. Any other `allreduce` stage is an ordinary run.
@@ -33,6 +36,7 @@ inline constexpr LabelId kReplicated = 0;
 struct Label {
   std::vector<std::uint64_t> chips;
   std::vector<std::uint64_t> doubled;  ///< a subset of chips
+  std::vector<std::uint64_t> partly;   ///< a subset of chips: missing from some of it, perhaps
   bool reduced = false;                ///< passed through an all-reduce that did not clear it
   friend auto operator<=>(const Label&, const Label&) = default;
 };
@@ -51,16 +55,20 @@ class Labels {
 
   /// Data of `chip` alone.
   [[nodiscard]] LabelId own(std::uint32_t chip);
+  /// Of something that derives from both.
   [[nodiscard]] LabelId join(LabelId a, LabelId b);
+  /// Of something whose parts derive from one or the other.
+  [[nodiscard]] LabelId blend(LabelId a, LabelId b);
   /// The label of an all-reduce of operands with these labels.
   [[nodiscard]] LabelId reduce(const std::vector<LabelId>& operands);
 
   [[nodiscard]] const Label& operator[](LabelId id) const { return *labels_[id]; }
-  /// Do they have the same chips, and both or neither some of them twice? What becomes of a content
-  /// depends on nothing else: the rest of a label is for reports.
+  /// Do they have the same chips, partly or not, and both or neither some of them twice? What
+  /// becomes of a content depends on nothing else: the rest of a label is for reports.
   [[nodiscard]] bool alike(LabelId a, LabelId b) const;
   [[nodiscard]] bool has(LabelId id, std::size_t chip_number) const;
   [[nodiscard]] bool has_twice(LabelId id, std::size_t chip_number) const;
+  [[nodiscard]] bool has_partly(LabelId id, std::size_t chip_number) const;
 
  private:
   [[nodiscard]] Label empty() const;
@@ -71,21 +79,22 @@ class Labels {
   std::vector<std::uint32_t> chips_;
   std::map<Label, LabelId> index_;
   std::vector<const Label*> labels_;  // into index_, whose nodes stay in place
-  std::unordered_map<std::uint64_t, LabelId> joined_;
+  std::unordered_map<std::uint64_t, LabelId> joined_, blended_;
 };
 
 /// Segments that are read together, and those that receive the result.
 struct Part {
-  std::vector<std::uint32_t> reads;
+  std::vector<std::uint32_t> reads;  ///< operand by operand
+  std::vector<std::size_t> ends;     ///< of every operand's, as sizes of what comes up to there
   std::vector<std::uint32_t> writes;
 };
 
 /// One run, as the segments that it reads and writes. A segment in the `writes` of several parts
-/// receives the join of their results.
+/// receives the blend of their results.
 struct Step {
   bool reduces = false;  ///< one read per operand and part, combined by an all-reduce
   std::vector<Part> parts;
-  /// Receive the join of all results: written regions of another size than the operands.
+  /// Receive the blend of all results: written regions of another size than the operands.
   std::vector<std::uint32_t> mixed;
 };
 
@@ -155,11 +164,13 @@ class LabelRun {
   std::vector<LabelId> results_;  // of the parts of one step
   std::vector<std::uint32_t> written_;
   std::vector<LabelId> operands_;  // of one part
+  std::vector<char> fresh_;        // per segment: nothing has been written to it in this step
   std::uint64_t stores_ = 0;
 };
 
 /// How a content that reaches the spine with this label is reported: some chip's data twice; an
-/// all-reduce that left chips out; no all-reduce, or one of contents that had been mixed before.
+/// all-reduce that left chips out, of a part of it at least; no all-reduce, or one of contents that
+/// had been mixed before.
 [[nodiscard]] Kind kind_of(const ir::Program& program, const Labels& labels, LabelId label);
 
 /// Chips of the target, and how often their data are in the content: once is expected. At most

@@ -18,13 +18,18 @@ constexpr std::size_t kQuerySize = 6'000;
 /// Rounds that are looked at for a refutation where nothing can be proved.
 constexpr std::uint32_t kRoundsWithoutProof = 3;
 
-/// Numbers of chips (positions in Labels::chips()), ascending, and whether some are there twice.
-using Known = std::pair<std::vector<std::uint32_t>, bool>;
+/// A label as the solver found it.
+struct Known {
+  /// Numbers of chips (positions in Labels::chips()), ascending; true: in all of the content.
+  std::vector<std::pair<std::uint32_t, bool>> chips;
+  bool doubled = false;  ///< some of them twice
+  friend auto operator<=>(const Known&, const Known&) = default;
+};
 
 /// What the solver found every content's label to be, as numbers of labels.
 class Knowledge {
  public:
-  Knowledge() { number({}); }
+  Knowledge() { number(Known{}); }
   std::uint32_t number(const Known& label) {
     const auto [at, fresh] = index_.emplace(label, static_cast<std::uint32_t>(labels_.size()));
     if (fresh) labels_.push_back(&at->first);
@@ -39,7 +44,12 @@ class Knowledge {
 
 /// A label as booleans; chips without one are certainly not in it.
 struct Bits {
-  std::vector<std::pair<std::uint32_t, smt::Term>> chips;  ///< by chip
+  struct Chip {
+    std::uint32_t number;
+    smt::Term some;                ///< in some of the content, at least
+    std::optional<smt::Term> all;  ///< in all of it; nothing: certainly not
+  };
+  std::vector<Chip> chips;
   std::optional<smt::Term> doubled;
 };
 
@@ -64,19 +74,22 @@ class Equations {
     std::vector<Bits> results;
     for (const Part& part : step.parts) {
       std::vector<Bits> operands;
-      for (const std::uint32_t s : part.reads) operands.push_back(content(s));
+      std::size_t at = 0;
+      for (const std::size_t end : part.ends) {
+        std::vector<Bits> stretches;
+        for (; at < end; ++at) stretches.push_back(content(part.reads[at]));
+        operands.push_back(blended(stretches));
+      }
       results.push_back(step.reduces ? reduced(operands) : joined(operands));
     }
     std::map<std::uint32_t, std::vector<Bits>> to;
     for (std::size_t p = 0; p < step.parts.size(); ++p) {
       for (const std::uint32_t s : step.parts[p].writes) to[s].push_back(results[p]);
     }
-    if (!step.mixed.empty()) {
-      const Bits all = joined(results);
-      for (const std::uint32_t s : step.mixed) to[s].push_back(all);
-    }
+    for (const std::uint32_t s : step.mixed)
+      to[s].insert(to[s].end(), results.begin(), results.end());
     for (const auto& [segment, parts] : to) {
-      Bits bits = joined(parts);
+      Bits bits = blended(parts);
       if (flow.spine(segment) && !bits.chips.empty()) violations_.push_back(any(bits));
       written_[segment] = std::move(bits);
       ++size_;
@@ -84,24 +97,33 @@ class Equations {
   }
 
  private:
-  /// By chip, the terms of all that has it, in order.
-  using Columns = std::map<std::uint32_t, std::vector<smt::Term>>;
-
-  Columns columns(const std::vector<Bits>& all) {
-    Columns out;
-    for (const Bits& bits : all) {
-      for (const auto& [chip, term] : bits.chips) out[chip].push_back(term);
+  /// What some labels say of one chip, in order: of those that may have it.
+  struct Column {
+    std::vector<smt::Term> some, all;
+  };
+  static std::map<std::uint32_t, Column> columns(const std::vector<Bits>& labels) {
+    std::map<std::uint32_t, Column> out;
+    for (const Bits& bits : labels) {
+      for (const Bits::Chip& chip : bits.chips) {
+        Column& column = out[chip.number];
+        column.some.push_back(chip.some);
+        if (chip.all) column.all.push_back(*chip.all);
+      }
     }
     return out;
   }
   smt::Term any(const Bits& bits) {
     std::vector<smt::Term> terms;
-    for (const auto& [chip, term] : bits.chips) terms.push_back(term);
+    for (const Bits::Chip& chip : bits.chips) terms.push_back(chip.some);
     return one_of(terms);
   }
   smt::Term one_of(const std::vector<smt::Term>& terms) {
     size_ += terms.size();
     return terms.size() == 1 ? terms.front() : query_.any_of(terms);
+  }
+  smt::Term all_of(const std::vector<smt::Term>& terms) {
+    size_ += terms.size();
+    return terms.size() == 1 ? terms.front() : query_.all_of(terms);
   }
   /// A variable that stands for `value`, so that terms do not grow with the chain of runs.
   smt::Term named(smt::Term value) {
@@ -109,6 +131,12 @@ class Equations {
     query_.require(query_.equal(name, value));
     size_ += 2;
     return name;
+  }
+  smt::Term named_one_of(const std::vector<smt::Term>& terms) {
+    return terms.size() == 1 ? terms.front() : named(one_of(terms));
+  }
+  smt::Term named_all_of(const std::vector<smt::Term>& terms) {
+    return terms.size() == 1 ? terms.front() : named(all_of(terms));
   }
   smt::Term holds() {
     const smt::Term name = query_.boolean(fmt::format("b{}", names_++));
@@ -122,8 +150,11 @@ class Equations {
     const auto [at, fresh] = written_.try_emplace(segment);
     if (!fresh) return at->second;
     const Known& label = knowledge_[known_[segment]];
-    for (const std::uint32_t chip : label.first) at->second.chips.emplace_back(chip, holds());
-    if (label.second) at->second.doubled = holds();
+    for (const auto& [number, all] : label.chips) {
+      const smt::Term term = holds();
+      at->second.chips.push_back({number, term, all ? std::optional(term) : std::nullopt});
+    }
+    if (label.doubled) at->second.doubled = holds();
     return at->second;
   }
 
@@ -135,13 +166,28 @@ class Equations {
     return out;
   }
 
-  Bits joined(const std::vector<Bits>& all) {
-    if (all.size() == 1) return all.front();
+  /// Of something that derives from all of these.
+  Bits joined(const std::vector<Bits>& labels) {
+    if (labels.size() == 1) return labels.front();
     Bits out;
-    for (const auto& [chip, terms] : columns(all)) {
-      out.chips.emplace_back(chip, terms.size() == 1 ? terms.front() : named(one_of(terms)));
+    for (const auto& [number, column] : columns(labels)) {
+      out.chips.push_back({number, named_one_of(column.some), {}});
+      if (!column.all.empty()) out.chips.back().all = named_one_of(column.all);
     }
-    const auto twice = doubled(all);
+    const auto twice = doubled(labels);
+    if (!twice.empty()) out.doubled = named(one_of(twice));
+    return out;
+  }
+
+  /// Of something whose parts derive from one or the other of these.
+  Bits blended(const std::vector<Bits>& labels) {
+    if (labels.size() == 1) return labels.front();
+    Bits out;
+    for (const auto& [number, column] : columns(labels)) {
+      out.chips.push_back({number, named_one_of(column.some), {}});
+      if (column.all.size() == labels.size()) out.chips.back().all = named_all_of(column.all);
+    }
+    const auto twice = doubled(labels);
     if (!twice.empty()) out.doubled = named(one_of(twice));
     return out;
   }
@@ -150,22 +196,27 @@ class Equations {
     Bits out;
     auto twice = doubled(operands);
     std::vector<smt::Term> present;
-    for (const auto& [chip, terms] : columns(operands)) {
+    for (const auto& [number, column] : columns(operands)) {
       // An operand that has the chip after another one that has it.
-      smt::Term seen = terms.front();
-      for (std::size_t i = 1; i < terms.size(); ++i) {
-        twice.push_back(named(query_.all_of({seen, terms[i]})));
-        seen = named(query_.any_of({seen, terms[i]}));
+      smt::Term seen = column.some.front();
+      for (std::size_t i = 1; i < column.some.size(); ++i) {
+        twice.push_back(named(query_.all_of({seen, column.some[i]})));
+        seen = named(query_.any_of({seen, column.some[i]}));
       }
-      out.chips.emplace_back(chip, seen);
-      present.push_back(seen);
+      out.chips.push_back({number, seen, {}});
+      if (column.all.empty()) continue;
+      out.chips.back().all = named_one_of(column.all);
+      present.push_back(*out.chips.back().all);
     }
     if (!twice.empty()) out.doubled = named(one_of(twice));
     if (!all_chips_own_ || present.size() != chips_) return out;
     if (out.doubled) present.push_back(query_.negation(*out.doubled));
     size_ += present.size();
     const smt::Term stays = named(query_.negation(query_.all_of(present)));
-    for (auto& [chip, term] : out.chips) term = named(query_.all_of({term, stays}));
+    for (Bits::Chip& chip : out.chips) {
+      chip.some = named(query_.all_of({chip.some, stays}));
+      chip.all = named(query_.all_of({*chip.all, stays}));
+    }
     return out;
   }
 
@@ -191,7 +242,8 @@ class Prover {
     for (std::uint32_t s = 0; s < round.accesses().segments.size(); ++s) {
       const auto owner = flow_.initial_owner(s);
       initial_.push_back(
-          owner ? knowledge_.number({{static_cast<std::uint32_t>(labels_.number(*owner))}, false})
+          owner ? knowledge_.number(
+                      {{{static_cast<std::uint32_t>(labels_.number(*owner)), true}}, false})
                 : 0);
     }
     now_ = initial_;
@@ -255,10 +307,11 @@ class Prover {
     }
     for (const auto& [segment, bits] : labels.written()) {
       Known known;
-      for (const auto& [chip, term] : bits.chips) {
-        if (query.truth(term)) known.first.push_back(chip);
+      for (const Bits::Chip& chip : bits.chips) {
+        if (query.truth(chip.some))
+          known.chips.emplace_back(chip.number, chip.all && query.truth(*chip.all));
       }
-      known.second = bits.doubled && query.truth(*bits.doubled);
+      known.doubled = bits.doubled && query.truth(*bits.doubled);
       now_[segment] = knowledge_.number(known);
     }
     return std::nullopt;

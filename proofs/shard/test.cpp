@@ -117,6 +117,56 @@ TEST_CASE("shard: what was cleared stays clear, and replicated data may be added
   proves(zero.buffer("z", R"("init": "zero")"));
 }
 
+TEST_CASE("shard: a chip that is in a part of a content only has not joined all of it") {
+  // Of chip 1's data 60 bytes of 64 arrive; the last four are zeros.
+  const std::string zero = R"("init": "zero")";
+  const std::string part = "run cut q1[0:60] > p[0:60]";
+  const auto three = [&](const std::string& name, const std::vector<std::string>& ops) {
+    Draft d = gathered(name, 3, ops);
+    return d.buffer("p", zero).buffer("a").buffer("b");
+  };
+  proves(three("all of it", {"run cut q1 > p", "run all w0 p > a", "run all a q2 > y"}));
+  const Counterexample c = refutes(three("a part", {part, "run all w0 p > a", "run all a q2 > y"}),
+                                   "missing-chip", Reason::missing_chip);
+  CHECK(times(c) == "chip 1: 0, chip 0: 1, chip 2: 1");
+  misses(three("at once", {part, "run all w0 p q2 > y"}));
+  // A copy does not spread it.
+  misses(three("copied", {part, "run cut p > b", "run all w0 b q2 > y"}));
+  misses(three("worked on", {part, "run work p x > b", "run all w0 b q2 > y"})
+             .tensor("x", "external"));
+  misses(three("mixed", {part, "run all w0 p q2 > a[0:8]", "run store a[0:8] > y[0:2]"}));
+  // Together with something that is all of chip 1's, it is.
+  proves(three("with more of it", {part, "run work p q1 > b", "run all w0 b q2 > y"}));
+  // Who reads the part that has arrived reads chip 1's data.
+  proves(three("that part", {part, "run all w0[0:3] p[0:48] q2[0:48] > y[0:3]"}));
+  leaks(three("stored", {part, "run store p > y"}));
+}
+
+TEST_CASE("shard: labels are blended where nobody knows which part goes where") {
+  Draft d = sharded("blended", 3);
+  const ir::Program program = weights(d, 3).engine("load", {"run load w0"}).program();
+  Labels labels(program);
+  const LabelId zero = labels.own(0), one = labels.own(1), two = labels.own(2);
+  const LabelId some = labels.blend(zero, kReplicated), both = labels.join(zero, one);
+  CHECK(labels.blend(kReplicated, zero) == some);
+  CHECK(labels.blend(zero, zero) == zero);
+  CHECK(labels.has(some, 0));
+  CHECK(labels.has_partly(some, 0));
+  CHECK(!labels.has_partly(labels.blend(zero, both), 0));
+  CHECK(labels.has_partly(labels.blend(zero, both), 1));
+  CHECK(labels.has_partly(labels.blend(some, both), 0));
+  CHECK(labels.has_partly(labels.join(some, one), 0));
+  CHECK(!labels.has_partly(labels.join(some, zero), 0));
+  CHECK(!labels.has_partly(labels.join(zero, some), 0));
+  CHECK(!labels.alike(some, zero));
+  CHECK(labels.reduce({some, one, two}) != kReplicated);
+  CHECK(labels.has_partly(labels.reduce({some, one, two}), 0));
+  CHECK(!labels.has_partly(labels.reduce({some, one, two}), 1));
+  CHECK(labels.has_twice(labels.blend(one, labels.reduce({zero, zero})), 0));
+  CHECK(labels[labels.blend(one, labels.reduce({zero, two}))].reduced);
+  CHECK(labels.blend(zero, one) != labels.blend(zero, two));
+}
+
 TEST_CASE("shard: a chip's data reach the spine") {
   leaks(gathered("stored", 2, {"run store w0 > y"}));
   leaks(gathered("through a fifo", 2, {"run store q1 > y"}));

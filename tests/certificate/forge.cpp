@@ -78,9 +78,11 @@ std::string payload_head() {
   return natural(4) + "test" + std::string(64, '\x11') + natural(1) + natural(0);
 }
 
-std::string obligation(std::uint64_t rule, const std::string& witness, std::uint64_t version,
-                       std::uint64_t subject, std::uint64_t in_class) {
-  return natural(rule) + natural(version) + natural(subject) + natural(in_class) +
+std::string obligation(std::uint64_t rule, const std::string& witness,
+                       std::optional<std::uint64_t> version, std::uint64_t subject,
+                       std::uint64_t in_class) {
+  if (!version) version = rule < kRules ? rule_version(static_cast<Rule>(rule)) : 1;
+  return natural(rule) + natural(*version) + natural(subject) + natural(in_class) +
          natural(witness.size()) + witness;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,10 +26,10 @@ namespace spatialcert::proofs::test {
 [[nodiscard]] std::string payload_of(const std::string& raw);
 /// A payload without its obligations and their count.
 [[nodiscard]] std::string payload_head();
-/// An obligation about the whole program.
+/// An obligation about the whole program, of the version that the rule has unless one is given.
 [[nodiscard]] std::string obligation(std::uint64_t rule, const std::string& witness,
-                                     std::uint64_t version = 1, std::uint64_t subject = 0,
-                                     std::uint64_t in_class = 0);
+                                     std::optional<std::uint64_t> version = std::nullopt,
+                                     std::uint64_t subject = 0, std::uint64_t in_class = 0);
 
 /// The reason of a refusal; fails the test if it is none.
 [[nodiscard]] Unreadable::Reason refusal(std::string_view bytes,

@@ -16,15 +16,18 @@ constexpr std::size_t kMostChips = 8;
 /// Counts stop here: from two on they say the same.
 constexpr int kMany = 100;
 
-struct Share {
-  std::array<int, kMostChips> times{};  ///< by chip: how often
-  bool reduced = false;                 ///< by an all-reduce that did not clear it
+using Counts = std::array<int, kMostChips>;
 
-  [[nodiscard]] std::size_t chips() const {
-    return kMostChips - static_cast<std::size_t>(std::count(times.begin(), times.end(), 0));
+struct Share {
+  Counts most{};         ///< by chip: how often at most
+  Counts least{};        ///< and at least
+  bool reduced = false;  ///< by an all-reduce that did not clear it
+
+  static std::size_t chips(const Counts& counts) {
+    return kMostChips - static_cast<std::size_t>(std::count(counts.begin(), counts.end(), 0));
   }
   [[nodiscard]] bool twice() const {
-    return std::any_of(times.begin(), times.end(), [](int n) { return n > 1; });
+    return std::any_of(most.begin(), most.end(), [](int n) { return n > 1; });
   }
 };
 
@@ -45,7 +48,8 @@ class Player {
     for (std::uint32_t t = 0; t < program.tensors.size(); ++t) tensor(t);
     for (std::uint32_t b = 0; b < program.buffers.size(); ++b) buffer(b);
     initial_.resize(model_.locations());
-    for (const auto& [location, chip] : owner_) initial_[location].times[chip] = 1;
+    for (const auto& [location, chip] : owner_)
+      initial_[location].most[chip] = initial_[location].least[chip] = 1;
     now_ = initial_;
   }
 
@@ -109,20 +113,38 @@ class Player {
     return out;
   }
 
+  /// Of what derives from both.
   static void join(Share& to, const Share& more) {
-    for (std::size_t c = 0; c < kMostChips; ++c) to.times[c] = std::max(to.times[c], more.times[c]);
+    for (std::size_t c = 0; c < kMostChips; ++c) {
+      to.most[c] = std::max(to.most[c], more.most[c]);
+      to.least[c] = std::max(to.least[c], more.least[c]);
+    }
     to.reduced = to.reduced || more.reduced;
+  }
+  /// Of what derives from one of them, nobody knows which.
+  [[nodiscard]] static Share either(const std::vector<Share>& all) {
+    Share out = all.front();
+    for (const Share& one : all) {
+      for (std::size_t c = 0; c < kMostChips; ++c) {
+        out.most[c] = std::max(out.most[c], one.most[c]);
+        out.least[c] = std::min(out.least[c], one.least[c]);
+      }
+      out.reduced = out.reduced || one.reduced;
+    }
+    return out;
   }
 
   [[nodiscard]] Share reduced(const std::vector<Bytes>& reads, std::size_t at) const {
     Share sum;
     for (const Bytes& read : reads) {
       const Share& share = now_[read.locations[at]];
-      for (std::size_t c = 0; c < kMostChips; ++c)
-        sum.times[c] = std::min(kMany, sum.times[c] + share.times[c]);
+      for (std::size_t c = 0; c < kMostChips; ++c) {
+        sum.most[c] = std::min(kMany, sum.most[c] + share.most[c]);
+        sum.least[c] = std::min(kMany, sum.least[c] + share.least[c]);
+      }
     }
-    if (!sum.twice() && sum.chips() == program_.target.chips) return {};
-    sum.reduced = sum.chips() != 0;
+    if (!sum.twice() && Share::chips(sum.least) == program_.target.chips) return {};
+    sum.reduced = Share::chips(sum.most) != 0;
     return sum;
   }
 
@@ -130,46 +152,45 @@ class Player {
     std::vector<Bytes> reads, writes;
     for (const Touch& touch : model_.footprint(t).touches)
       (touch.write ? writes : reads).push_back(bytes_of(touch));
-    Share all;
-    for (const Bytes& read : reads) {
-      for (const std::uint32_t l : read.locations) join(all, now_[l]);
-    }
     const bool combines =
         stage.op == ir::OpKind::add || stage.op == ir::OpKind::sum || stage.op == ir::OpKind::max;
     const bool alike = std::all_of(reads.begin(), reads.end(), [&](const Bytes& read) {
       return read.locations.size() == reads.front().locations.size();
     });
-    std::map<std::uint32_t, Share> result;
+    std::map<std::uint32_t, std::vector<Share>> results;  // by location
     if (stage.kind == ir::StageKind::allreduce && combines && !reads.empty() && alike) {
-      all = {};
       const std::size_t length = reads.front().locations.size();
       for (std::size_t i = 0; i < length; ++i) {
         const Share share = reduced(reads, i);
-        join(all, share);
         for (const Bytes& write : writes) {
-          if (write.locations.size() == length) join(result[write.locations[i]], share);
+          if (write.locations.size() == length) results[write.locations[i]].push_back(share);
+          if (write.locations.size() == length) continue;
+          for (const std::uint32_t l : write.locations) results[l].push_back(share);
         }
       }
-      for (const Bytes& write : writes) {
-        if (write.locations.size() == length) continue;
-        for (const std::uint32_t l : write.locations) join(result[l], all);
-      }
     } else {
+      Share all;
+      for (const Bytes& read : reads) {
+        std::vector<Share> shares;
+        for (const std::uint32_t l : read.locations) shares.push_back(now_[l]);
+        if (!shares.empty()) join(all, either(shares));
+      }
       for (const Bytes& write : writes) {
-        for (const std::uint32_t l : write.locations) result[l] = all;
+        for (const std::uint32_t l : write.locations) results[l] = {all};
       }
     }
     const std::uint32_t round = persistent_ ? unrolled_.iteration(ir::TransitionId(t)) : round_;
-    for (auto& [location, share] : result) {
-      if (spine_.contains(location) && share.chips() != 0) note(share, round);
-      now_[location] = std::move(share);
+    for (const auto& [location, shares] : results) {
+      now_[location] = either(shares);
+      if (spine_.contains(location) && Share::chips(now_[location].most) != 0)
+        note(now_[location], round);
     }
   }
 
   void note(const Share& share, std::uint32_t round) {
     if (!found_.first) found_.first = round;
     if (found_.first != round) return;
-    const bool missing = share.reduced && share.chips() < program_.target.chips;
+    const bool missing = share.reduced && Share::chips(share.least) < program_.target.chips;
     found_.kinds.insert(share.twice() ? Kind::double_contribution
                         : missing     ? Kind::missing_chip
                                       : Kind::leak);

@@ -2,9 +2,10 @@
 //
 // Written without proofs/shard/labels.hpp and ir/accesses.hpp, over single locations instead of
 // segments, and with counts instead of sets: a *share* says how often every chip's data are in a
-// location. A run gives every location that it writes the largest count of all that it reads; an
-// element of an elementwise all-reduce has the sums of its operands' counts, and nothing if these
-// are once for every chip. A count of two therefore never goes away.
+// location, at least and at most. A run gives every location that it writes what it may have from
+// any element of each operand; an element of an elementwise all-reduce has the sums of its
+// operands' counts, and nothing if these are once for every chip, at least and at most. A count of
+// two therefore never goes away.
 #pragma once
 
 #include <cstdint>
