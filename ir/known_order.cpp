@@ -260,7 +260,9 @@ bool KnownOrder::necessary(const EventRef& test, TransitionId source, const Fron
     const std::uint32_t until =
         s == test.share ? e.high : std::min(e.high, unperformed_from(shares[s], source, of_source));
     if (until < e.low) return true;  // known already
-    // What a program did before an open window is not known.
+    // What a program did before an open window is not known. Of the source's own program nothing is
+    // concluded then, though the sum below would be right too: it is too small only for a test that
+    // is never performed.
     const bool open = window_.open_start && e.low == 0;
     if (open && of_source && s != test.share) return false;
     if (until == e.high || open) {

@@ -156,6 +156,7 @@ TEST_CASE("shard: labels are blended where nobody knows which part goes where") 
   CHECK(labels.has_partly(labels.blend(zero, both), 1));
   CHECK(labels.has_partly(labels.blend(some, both), 0));
   CHECK(labels.has_partly(labels.join(some, one), 0));
+  CHECK(labels.has_partly(labels.join(two, some), 0));
   CHECK(!labels.has_partly(labels.join(some, zero), 0));
   CHECK(!labels.has_partly(labels.join(zero, some), 0));
   CHECK(!labels.alike(some, zero));

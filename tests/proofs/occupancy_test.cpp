@@ -143,6 +143,19 @@ TEST_CASE("occupancy: a FIFO that several phases use is there in those between, 
   CHECK(found(program, "q") == std::set<std::uint32_t>{1});
 }
 
+TEST_CASE("occupancy: a FIFO is there where a page of it is only looked at") {
+  // Reserved, pushed and fronted, each in a phase of its own, and never popped.
+  Draft d("looked at");
+  ir::Program p = d.fifo("q", 1).engine("load", {"reserve q", "push q", "front q"}).program();
+  p.sections.assign(kSections, p.sections.front());
+  p.programs.front().spans.clear();
+  for (std::uint32_t s = 0; s < kSections; ++s) {
+    if (s + 1 < kSections) p.boundaries.push_back({ir::SectionId(s), true});
+    p.programs.front().spans.push_back({ir::SectionId(s), {}, s, s + 1});
+  }
+  CHECK(found(p, "q") == std::set<std::uint32_t>{0, 1, 2});
+}
+
 TEST_CASE("occupancy: a resident buffer lives from its first to its last section") {
   for (std::uint32_t closed = 0; closed < 4; ++closed) {
     for (std::uint32_t from = 0; from < kSections; ++from) {

@@ -97,6 +97,11 @@ class Maker {
     if (!random_.chance(20)) return buffer;
     return buffer + (random_.chance(50) ? "[0:32]" : "[32:64]");
   }
+  /// Seldom not all of it.
+  std::string part(const std::string& buffer) {
+    constexpr const char* kParts[] = {"[0:60]", "[4:64]", "[0:32]", "[16:48]"};
+    return random_.chance(5) ? buffer + kParts[random_.below(4)] : buffer;
+  }
   /// Something that the chip may read.
   std::string source(std::uint32_t chip) {
     switch (random_.below(6)) {
@@ -158,7 +163,7 @@ class Maker {
       return slots.emplace_back(name);
     };
     for (const std::uint32_t c : members)
-      bring(c, random_.chance(85) ? fmt::format("w{}", c) : source(c), root, slot());
+      bring(c, random_.chance(85) ? fmt::format("w{}", c) : source(c), root, part(slot()));
     at(root);
     if (slots.size() > 2 && random_.chance(50)) {
       const std::size_t split = 1 + random_.below(slots.size() - 1);
