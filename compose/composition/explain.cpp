@@ -9,6 +9,7 @@
 
 #include "compose/composition/phase_memory.hpp"
 #include "compose/composition/text.hpp"
+#include "ir/sections.hpp"
 
 namespace spatialcert::compose {
 namespace {
@@ -28,13 +29,14 @@ std::vector<std::set<std::uint32_t>> chips_of_sections(const ir::Program& progra
 }
 
 std::string phases_text(const ir::Program& program) {
-  const Phases phases = phases_in(program);
+  const ir::Phases phases = ir::phases_of(program);
+  const auto in_order = phases_in_order(program);
   const auto chips = chips_of_sections(program);
   std::string text;
   for (std::uint32_t s = 0; s < program.sections.size(); ++s) {
-    const std::uint32_t phase = phases.in_order[s];
-    if (s == 0 || phase != phases.in_order[s - 1]) {
-      const bool wraps = phases.of_section[s] != phase;
+    const std::uint32_t phase = in_order[s];
+    if (s == 0 || phase != in_order[s - 1]) {
+      const bool wraps = phases.of[s] != phase;
       text += fmt::format("  phase {}{}:\n", phase + 1,
                           wraps ? " (with phase 1, around the open wrap)" : "");
     }
@@ -81,7 +83,7 @@ std::string explain(const Composed& composed) {
   const ir::Program& program = composed.program;
   std::string text = fmt::format(
       "{}: {} in {}, {} on {}, {}\n", program.name, counted(program.sections.size(), "section"),
-      counted(phases_in(program).in_order.back() + std::uint64_t{1}, "phase"),
+      counted(phases_in_order(program).back() + std::uint64_t{1}, "phase"),
       counted(program.programs.size(), "engine program"), program.target.name,
       counted(ir::op_count(program), "op"));
   text += phases_text(program) + rendezvous_text(composed) + memory_text(program);

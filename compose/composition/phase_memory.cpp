@@ -12,6 +12,7 @@
 
 #include "compose/composition/initial_contents.hpp"
 #include "compose/composition/text.hpp"
+#include "ir/sections.hpp"
 
 namespace spatialcert::compose {
 namespace {
@@ -130,7 +131,10 @@ class FixedBytes {
 class Layout {
  public:
   explicit Layout(const ir::Program& program)
-      : program_(program), phases_(phases_in(program)), touched_(touched_by(program)) {
+      : program_(program),
+        phases_(ir::phases_of(program)),
+        in_order_(phases_in_order(program)),
+        touched_(touched_by(program)) {
     for (const ir::Buffer& buffer : program.buffers) address_.push_back(buffer.address);
     contents_.assign(program.buffers.size(), 0);
     for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
@@ -164,7 +168,7 @@ class Layout {
     } else if (buffer.kind == ir::BufferKind::fifo && touched.first != kNone && around(touched)) {
       memory.fixed.push_back({0, last_phase, b});  // may hold pages at any time
     } else if (!resident && touched.first != kNone && touched.first == touched.last) {
-      memory.movable.push_back({phases_.of_section[touched.first], touched.first, b});
+      memory.movable.push_back({phases_.of[touched.first], touched.first, b});
     } else if (!resident && touched.first != kNone) {
       add_fixed(b, touched.first, touched.last, memory);
     } else if (resident && buffer.resident_from.valid()) {
@@ -177,15 +181,15 @@ class Layout {
   /// In a persistent program: used in several phases.
   [[nodiscard]] bool around(const Touched& touched) const {
     return program_.execution == ir::Execution::persistent &&
-           phases_.in_order[touched.first] != phases_.in_order[touched.last];
+           in_order_[touched.first] != in_order_[touched.last];
   }
 
   // From one section to another. Where the last phase is the first one, a range that ends in it
   // goes on to the end and is alive at the beginning.
   void add_fixed(std::uint32_t b, std::uint32_t from, std::uint32_t to, Memory& memory) const {
-    const std::uint32_t first = phases_.of_section[from];
-    const std::uint32_t last = phases_.of_section[to];
-    if (first == last && phases_.in_order[from] != phases_.in_order[to]) {
+    const std::uint32_t first = phases_.of[from];
+    const std::uint32_t last = phases_.of[to];
+    if (first == last && in_order_[from] != in_order_[to]) {
       memory.fixed.push_back({0, phases_.count - 1, b});  // from the first one to the last one
       return;
     }
@@ -261,7 +265,8 @@ class Layout {
   }
 
   const ir::Program& program_;
-  Phases phases_;
+  ir::Phases phases_;
+  std::vector<std::uint32_t> in_order_;  ///< phase of every section, without the wrap-around
   std::vector<Touched> touched_;
   std::vector<std::uint64_t> address_;
   std::vector<char> contents_;  ///< of the storage or a view of it, when the program starts
@@ -269,25 +274,17 @@ class Layout {
 
 }  // namespace
 
-Phases phases_in(const ir::Program& program) {
-  std::vector<bool> closed(program.sections.size(), false);
+std::vector<std::uint32_t> phases_in_order(const ir::Program& program) {
+  std::vector<char> ends(program.sections.size(), 0);
   for (const ir::Boundary& boundary : program.boundaries)
-    closed[boundary.after.value()] = boundary.closed;
-  Phases phases;
-  for (std::size_t s = 0; s < closed.size(); ++s) {
-    if (s > 0 && closed[s - 1]) ++phases.count;
-    phases.of_section.push_back(phases.count);
+    ends[boundary.after.value()] = boundary.closed ? 1 : 0;
+  std::vector<std::uint32_t> out;
+  std::uint32_t phase = 0;
+  for (const char end : ends) {
+    out.push_back(phase);
+    phase += end != 0 ? 1 : 0;
   }
-  ++phases.count;
-  phases.in_order = phases.of_section;
-  const bool wraps = program.execution == ir::Execution::persistent && !closed.empty() &&
-                     !closed.back() && phases.count > 1;
-  if (!wraps) return phases;
-  --phases.count;
-  for (std::uint32_t& phase : phases.of_section) {
-    if (phase == phases.count) phase = 0;
-  }
-  return phases;
+  return out;
 }
 
 std::vector<MemoryUse> memory_use(const ir::Program& program) {

@@ -36,12 +36,8 @@ struct MemoryUse {
 /// Bytes in use where every buffer stands, by site and space.
 [[nodiscard]] std::vector<MemoryUse> memory_use(const ir::Program& program);
 
-/// Phase of every section. A wrap-around that is open makes the last phase the first one.
-struct Phases {
-  std::vector<std::uint32_t> of_section;
-  std::uint32_t count = 0;
-  std::vector<std::uint32_t> in_order;  ///< the same with the last one for itself
-};
-[[nodiscard]] Phases phases_in(const ir::Program& program);
+/// Phase of every section (see ir::phases_of), where the last phase is one of its own even if an
+/// open wrap-around joins it to the first.
+[[nodiscard]] std::vector<std::uint32_t> phases_in_order(const ir::Program& program);
 
 }  // namespace spatialcert::compose

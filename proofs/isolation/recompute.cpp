@@ -79,17 +79,10 @@ class Recomputation {
   [[nodiscard]] ReplayResult share_counter(ir::TransitionId a, ir::TransitionId b) const {
     const ir::Counters counters(program_);
     if (!c_.counter.valid() || c_.counter.value() >= counters.size()) return no("no such counter");
-    const ir::Counter& counter = counters[c_.counter];
-    const bool semaphore = counter.kind == ir::CounterKind::semaphore;
     bool writes = false;
     for (const ir::TransitionId t : {a, b}) {
       const ir::Op& op = one_.op_of(program_, t);
-      const bool of_semaphore = op.code == ir::OpCode::wait || op.code == ir::OpCode::await ||
-                                op.code == ir::OpCode::post;
-      const bool of_fifo = op.code == ir::OpCode::reserve || op.code == ir::OpCode::push ||
-                           op.code == ir::OpCode::front || op.code == ir::OpCode::pop;
-      if (!(semaphore ? of_semaphore : of_fifo) || op.object != counter.object)
-        return no("an op does not use the counter");
+      if (counter_of(counters, op) != c_.counter) return no("an op does not use the counter");
       writes |= op.code != ir::OpCode::await;
     }
     return writes ? ReplayResult(Reproduced{}) : no("neither of the ops changes the counter");

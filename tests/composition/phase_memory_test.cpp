@@ -8,6 +8,7 @@
 #include <random>
 
 #include "compose/composition/composer.hpp"
+#include "ir/sections.hpp"
 #include "ir/validate.hpp"
 #include "tests/composition/section_maker.hpp"
 #include "tests/counts.hpp"
@@ -205,15 +206,15 @@ TEST_CASE("a buffer resident from the first to the last section is alive between
 /// Which phases a buffer is alive in, by the text: a section's own while that section runs,
 /// residents from one section to another, what nothing touches always.
 std::vector<bool> alive(const ir::Program& program, std::uint32_t buffer) {
-  const compose::Phases phases = compose::phases_in(program);
+  const ir::Phases phases = ir::phases_of(program);
   std::vector<bool> result(phases.count, false);
   const ir::Buffer& b = program.buffers[buffer];
   if (b.lifetime == ir::Lifetime::resident) {
     const std::uint32_t from = b.resident_from.valid() ? b.resident_from.value() : 0;
     const std::uint32_t to = b.resident_from.valid()
                                  ? b.resident_to.value()
-                                 : static_cast<std::uint32_t>(phases.of_section.size() - 1);
-    for (std::uint32_t s = from; s <= to; ++s) result[phases.of_section[s]] = true;
+                                 : static_cast<std::uint32_t>(phases.of.size() - 1);
+    for (std::uint32_t s = from; s <= to; ++s) result[phases.of[s]] = true;
     return result;
   }
   bool touched = false;
@@ -224,7 +225,7 @@ std::vector<bool> alive(const ir::Program& program, std::uint32_t buffer) {
         for (std::uint32_t a = 0; op.code == ir::OpCode::run && a < op.accesses; ++a) {
           const ir::Region& region = program.accesses[op.first_access + a].region;
           if (region.kind == ir::RegionKind::tensor || region.object != buffer) continue;
-          result[phases.of_section[span.section.value()]] = true;
+          result[phases.of[span.section.value()]] = true;
           touched = true;
         }
       }
