@@ -106,7 +106,10 @@ std::set<std::uint32_t> Composition::lifetime(std::uint32_t buffer) const {
     for (std::uint32_t s = first; s <= last; ++s) out.insert(s);
   };
   if (begins_with_contents(buffer)) between(0, *out.rbegin());
-  if (b.kind != ir::BufferKind::fifo || share_a_phase(*out.begin(), *out.rbegin())) return out;
+  // Not by phases: those on either side of an open wrap-around are one, and others lie between.
+  bool crosses = false;
+  for (std::uint32_t s = *out.begin(); s < *out.rbegin(); ++s) crosses |= closed_after(s);
+  if (b.kind != ir::BufferKind::fifo || !crosses) return out;
   if (program_.execution == ir::Execution::persistent) {
     between(0, static_cast<std::uint32_t>(program_.sections.size()) - 1);
   } else {

@@ -143,6 +143,36 @@ TEST_CASE("occupancy: a FIFO that several phases use is there in those between, 
   CHECK(found(program, "q") == std::set<std::uint32_t>{1});
 }
 
+TEST_CASE(
+    "occupancy: what is kept until behind the last boundary is there in the phases before it") {
+  // The last section is behind the last boundary: it is of the first phase, after all others.
+  const auto persistent = [](const std::vector<std::pair<std::uint32_t, std::uint32_t>>& spans) {
+    ir::Program p = in_sections(spans, 3);
+    p.execution = ir::Execution::persistent;
+    return p;
+  };
+  // A scratch buffer that begins with contents and is read there.
+  ir::Program last = persistent({{0, 6}, {6, 7}, {7, 9}});
+  CHECK(found(last, "c") == std::set<std::uint32_t>{0, 1});
+  last = persistent({{0, 5}, {5, 5}, {7, 9}});
+  CHECK(found(last, "c") == std::set<std::uint32_t>{0});
+  last.buffers[4].init = ir::Init::zero;
+  CHECK(found(last, "c") == std::set<std::uint32_t>{0, 1});
+  last = persistent({{5, 9}, {9, 9}, {9, 9}});
+  last.buffers[4].init = ir::Init::zero;
+  CHECK(found(last, "c") == std::set<std::uint32_t>{0});
+  // A FIFO that is filled before the first boundary and emptied there.
+  CHECK(found(persistent({{0, 2}, {2, 2}, {2, 9}}), "q") == std::set<std::uint32_t>{0, 1});
+  CHECK(found(persistent({{0, 4}, {4, 4}, {4, 9}}), "q") == std::set<std::uint32_t>{0});
+  CHECK(found(persistent({{4, 9}, {4, 4}, {0, 4}}), "q") == std::set<std::uint32_t>{0});
+  // A buffer that is resident up to there.
+  last = persistent({{5, 9}, {9, 9}, {9, 9}});
+  last.buffers[4].lifetime = ir::Lifetime::resident;
+  last.buffers[4].resident_from = ir::SectionId(1U);
+  last.buffers[4].resident_to = ir::SectionId(2U);
+  CHECK(found(last, "c") == std::set<std::uint32_t>{0, 1});
+}
+
 TEST_CASE("occupancy: a FIFO is there where a page of it is only looked at") {
   // Reserved, pushed and fronted, each in a phase of its own, and never popped.
   Draft d("looked at");
