@@ -1,5 +1,6 @@
 // As replay_test.cpp, for the counterexamples that speak of accesses and values.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "proofs/flow/rule.hpp"
 #include "proofs/ordering/rule.hpp"
@@ -180,6 +181,20 @@ TEST_CASE("replay: a range that was written, or had contents") {
   c.range->low = 128;
   c.range->high = 192;
   says(f, c, "the range has initial contents");
+}
+
+TEST_CASE("replay: contents beside the range are not in it") {
+  const auto part = [](int offset) {
+    return fmt::format(R"("init": "zero", "page_bytes": 16, "view": {{"of": "b", "offset": {}}})",
+                       offset);
+  };
+  Draft d("beside");
+  d.tensor("y").buffer("b").buffer("low", part(0)).buffer("high", part(48));
+  d.engine("load", {"run store b[16:48] > y[0:2]"});
+  Fixture f(d);
+  const Counterexample c = undefined_of(f);
+  CHECK(c.range->low == 16);
+  CHECK(c.range->high == 48);
 }
 
 TEST_CASE("replay: reads beyond the limit of the analysis") {
