@@ -17,6 +17,7 @@ Phases phases_of(const Program& program) {
     out.of.push_back(phase);
     phase += end != 0 ? 1 : 0;
   }
+  out.in_order = out.of;
   const bool open_end = ends.empty() || ends.back() == 0;
   out.count = phase + (open_end ? 1 : 0);
   if (program.execution == Execution::persistent && open_end && phase > 0) {

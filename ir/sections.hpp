@@ -14,7 +14,10 @@
 namespace spatialcert::ir {
 
 struct Phases {
-  std::vector<std::uint32_t> of;   ///< per section, in the order of the program
+  std::vector<std::uint32_t> of;  ///< per section, in the order of the program
+  /// The same within one iteration, where what is behind an open wrap-around's last boundary is a
+  /// phase of its own: the first one of the next iteration, but not yet of this one.
+  std::vector<std::uint32_t> in_order;
   std::uint32_t count = 1;         ///< phases
   std::vector<BoundaryId> closed;  ///< closed[k] ends phase k; one fewer than phases if the last
                                    ///< phase of a `once` program has no boundary after it

@@ -30,7 +30,7 @@ std::vector<std::set<std::uint32_t>> chips_of_sections(const ir::Program& progra
 
 std::string phases_text(const ir::Program& program) {
   const ir::Phases phases = ir::phases_of(program);
-  const auto in_order = phases_in_order(program);
+  const auto& in_order = phases.in_order;
   const auto chips = chips_of_sections(program);
   std::string text;
   for (std::uint32_t s = 0; s < program.sections.size(); ++s) {
@@ -83,7 +83,7 @@ std::string explain(const Composed& composed) {
   const ir::Program& program = composed.program;
   std::string text = fmt::format(
       "{}: {} in {}, {} on {}, {}\n", program.name, counted(program.sections.size(), "section"),
-      counted(phases_in_order(program).back() + std::uint64_t{1}, "phase"),
+      counted(ir::phases_of(program).in_order.back() + std::uint64_t{1}, "phase"),
       counted(program.programs.size(), "engine program"), program.target.name,
       counted(ir::op_count(program), "op"));
   text += phases_text(program) + rendezvous_text(composed) + memory_text(program);

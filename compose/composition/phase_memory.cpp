@@ -131,10 +131,7 @@ class FixedBytes {
 class Layout {
  public:
   explicit Layout(const ir::Program& program)
-      : program_(program),
-        phases_(ir::phases_of(program)),
-        in_order_(phases_in_order(program)),
-        touched_(touched_by(program)) {
+      : program_(program), phases_(ir::phases_of(program)), touched_(touched_by(program)) {
     for (const ir::Buffer& buffer : program.buffers) address_.push_back(buffer.address);
     contents_.assign(program.buffers.size(), 0);
     for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
@@ -181,7 +178,7 @@ class Layout {
   /// In a persistent program: used in several phases.
   [[nodiscard]] bool around(const Touched& touched) const {
     return program_.execution == ir::Execution::persistent &&
-           in_order_[touched.first] != in_order_[touched.last];
+           phases_.in_order[touched.first] != phases_.in_order[touched.last];
   }
 
   // From one section to another. Where the last phase is the first one, a range that ends in it
@@ -189,7 +186,7 @@ class Layout {
   void add_fixed(std::uint32_t b, std::uint32_t from, std::uint32_t to, Memory& memory) const {
     const std::uint32_t first = phases_.of[from];
     const std::uint32_t last = phases_.of[to];
-    if (first == last && in_order_[from] != in_order_[to]) {
+    if (first == last && phases_.in_order[from] != phases_.in_order[to]) {
       memory.fixed.push_back({0, phases_.count - 1, b});  // from the first one to the last one
       return;
     }
@@ -266,26 +263,12 @@ class Layout {
 
   const ir::Program& program_;
   ir::Phases phases_;
-  std::vector<std::uint32_t> in_order_;  ///< phase of every section, without the wrap-around
   std::vector<Touched> touched_;
   std::vector<std::uint64_t> address_;
   std::vector<char> contents_;  ///< of the storage or a view of it, when the program starts
 };
 
 }  // namespace
-
-std::vector<std::uint32_t> phases_in_order(const ir::Program& program) {
-  std::vector<char> ends(program.sections.size(), 0);
-  for (const ir::Boundary& boundary : program.boundaries)
-    ends[boundary.after.value()] = boundary.closed ? 1 : 0;
-  std::vector<std::uint32_t> out;
-  std::uint32_t phase = 0;
-  for (const char end : ends) {
-    out.push_back(phase);
-    phase += end != 0 ? 1 : 0;
-  }
-  return out;
-}
 
 std::vector<MemoryUse> memory_use(const ir::Program& program) {
   std::map<Place, std::uint64_t> highest;

@@ -36,8 +36,4 @@ struct MemoryUse {
 /// Bytes in use where every buffer stands, by site and space.
 [[nodiscard]] std::vector<MemoryUse> memory_use(const ir::Program& program);
 
-/// Phase of every section (see ir::phases_of), where the last phase is one of its own even if an
-/// open wrap-around joins it to the first.
-[[nodiscard]] std::vector<std::uint32_t> phases_in_order(const ir::Program& program);
-
 }  // namespace spatialcert::compose

@@ -24,17 +24,11 @@ Meetings::Meetings(const Subject& subject)
       add(piece, kNone, number[piece.boundary.value()]);
       continue;
     }
-    std::uint32_t phase = phases.of[piece.section.value()];
-    auto& programs = in_phase_[phase];
+    const std::uint32_t section = piece.section.value(), p = piece.program.value();
+    auto& programs = in_phase_[phases.of[section]];
     // Pieces come program by program, and a merged phase has two of some of them.
-    const std::uint32_t p = piece.program.value();
     if (programs.empty() || programs.back() != p) programs.push_back(p);
-    // Within one iteration what is behind the last boundary is a phase of its own.
-    const bool behind =
-        size() != 0 &&
-        program.boundaries[phases.closed.back().value()].after.value() < piece.section.value();
-    if (behind) phase = static_cast<std::uint32_t>(size());
-    add(piece, phase, kNone);
+    add(piece, phases.in_order[section], kNone);
   }
 }
 

@@ -36,17 +36,6 @@ void touch(const ir::Program& program, const ir::Op& op, std::uint32_t phase,
   }
 }
 
-/// Phase of every section within one iteration, where what is behind the last boundary is one of
-/// its own: the first phase of the next iteration, but not yet of this one.
-std::vector<std::uint32_t> phases_in_order(const ir::Program& program, const ir::Phases& phases) {
-  std::vector<std::uint32_t> out = phases.of;
-  if (phases.closed.empty()) return out;
-  const ir::SectionId last = program.boundaries[phases.closed.back().value()].after;
-  for (std::uint32_t s = last.value() + 1; s < out.size(); ++s)
-    out[s] = static_cast<std::uint32_t>(phases.closed.size());
-  return out;
-}
-
 std::vector<std::set<std::uint32_t>> touched_phases(const ir::Program& program,
                                                     const std::vector<std::uint32_t>& phase) {
   std::vector<std::set<std::uint32_t>> touched(program.buffers.size());
@@ -70,8 +59,7 @@ void extend(std::set<std::uint32_t>& alive, std::uint32_t first, std::uint32_t l
 
 std::vector<Occupancy> occupancies(const ir::Program& program) {
   const ir::Phases phases = ir::phases_of(program);
-  const auto in_order = phases_in_order(program, phases);
-  const auto touched = touched_phases(program, in_order);
+  const auto touched = touched_phases(program, phases.in_order);
   const auto contents = with_contents(program);
   std::map<std::tuple<ir::Site, std::uint32_t, std::uint32_t>, std::vector<ir::BufferId>> by_place;
   for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
@@ -85,7 +73,7 @@ std::vector<Occupancy> occupancies(const ir::Program& program) {
     if (resident && buffer.resident_from.valid() && buffer.resident_to.valid()) {
       const std::uint32_t last = buffer.resident_to.value();
       for (std::uint32_t s = buffer.resident_from.value(); s <= last; ++s)
-        alive.insert(in_order[s]);
+        alive.insert(phases.in_order[s]);
     } else if (resident || alive.empty()) {
       for (std::uint32_t p = 0; p < phases.count; ++p) alive.insert(p);
     }

@@ -291,10 +291,12 @@ std::optional<Leak> LabelRun::perform(std::uint32_t t) {
     contents_[s] =
         std::exchange(fresh_[s], char{0}) != 0 ? result : labels_.blend(contents_[s], result);
   };
+  LabelId all = results_.empty() ? kReplicated : results_.front();
   for (std::size_t p = 0; p < step.parts.size(); ++p) {
+    all = labels_.blend(all, results_[p]);
     for (const std::uint32_t s : step.parts[p].writes) receive(s, results_[p]);
-    for (const std::uint32_t s : step.mixed) receive(s, results_[p]);
   }
+  for (const std::uint32_t s : step.mixed) receive(s, all);
   std::optional<Leak> leak;
   for (const std::uint32_t s : written_) {
     if (!dataflow_.spine(s)) continue;

@@ -86,8 +86,10 @@ class Equations {
     for (std::size_t p = 0; p < step.parts.size(); ++p) {
       for (const std::uint32_t s : step.parts[p].writes) to[s].push_back(results[p]);
     }
-    for (const std::uint32_t s : step.mixed)
-      to[s].insert(to[s].end(), results.begin(), results.end());
+    if (!step.mixed.empty()) {
+      const Bits all = blended(results);
+      for (const std::uint32_t s : step.mixed) to[s].push_back(all);
+    }
     for (const auto& [segment, parts] : to) {
       Bits bits = blended(parts);
       if (flow.spine(segment) && !bits.chips.empty()) violations_.push_back(any(bits));
