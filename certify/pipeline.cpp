@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "certify/report.hpp"
+#include "ir/folding.hpp"
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
 #include "proofs/boundary/rule.hpp"
@@ -15,6 +16,7 @@
 #include "proofs/cuts.hpp"
 #include "proofs/find_subject.hpp"
 #include "proofs/flow/rule.hpp"
+#include "proofs/folding/find.hpp"
 #include "proofs/isolation/rule.hpp"
 #include "proofs/liveness/rule.hpp"
 #include "proofs/memory/rule.hpp"
@@ -329,13 +331,21 @@ bool holds(const ProgramReport& report) {
          });
 }
 
+/// The first rule that does not hold, with its detail.
+std::string first_open(const ProgramReport& report) {
+  for (const RuleReport& rule : report.rules) {
+    if (rule.verdict != report.verdict) continue;
+    return fmt::format("{} ({})", proofs::to_string(rule.rule), rule.detail);
+  }
+  return report.reason;
+}
+
 /// A certificate still without witnesses.
-Certificate certificate_of(const ir::Program& program, const ir::Digest& digest,
-                           const ir::Net& net) {
+Certificate certificate_of(const ir::Program& program, const ir::Net& net) {
   Certificate certificate;
   certificate.producer =
       fmt::format("spatialcert {}, z3 {}", tool_version(), smt::solver_version());
-  certificate.program = digest;
+  certificate.program = ir::digest(program);
   certificate.target = ir::target_digest(program);
   // Those that counting justifies come first.
   certificate.justified.assign(net.places.end() - static_cast<std::ptrdiff_t>(net.by_order),
@@ -343,14 +353,61 @@ Certificate certificate_of(const ir::Program& program, const ir::Digest& digest,
   return certificate;
 }
 
-void untranslatable(const ir::Program& program, const proofs::Untranslatable& why,
-                    ProgramReport& report) {
-  RuleReport coverage;
-  coverage.rule = Rule::coverage;
-  coverage.detail = fmt::format("op {} of engine program {} unrolls to more than {} ops",
-                                why.limit.op, why.limit.program.value(), why.limit.limit);
-  static_cast<void>(program);
-  report.rules.push_back(std::move(coverage));
+/// Applies the rules to a subject, which is that of the whole program or of what stands for it.
+ProgramReport judge(const proofs::Subject& subject, const Certificate& certificate,
+                    const Options& options, ProgramReport report) {
+  report.places = subject.net.places.size();
+  if (options.keep_witnesses) report.certificate = certificate;
+  Application(*subject.program, subject, options, report).run();
+  conclude(report);
+  if (!holds(report)) report.certificate.reset();
+  return report;
+}
+
+/// The program with its loops folded, if that shows that every rule holds. Otherwise nothing is
+/// said of the program: a counterexample of the folded one is none of its own. `why`, then.
+std::optional<ProgramReport> judge_folded(const ir::Program& program, const Options& options,
+                                          const ProgramReport& head, std::string& why) {
+  if (!options.fold_from || head.transitions < *options.fold_from) return std::nullopt;
+  if (options.on_progress) options.on_progress("folding");
+  auto found = proofs::folding::find(program);
+  if (auto* none = std::get_if<proofs::folding::NoFold>(&found)) {
+    why = std::move(none->why);
+    return std::nullopt;
+  }
+  auto& fold = std::get<proofs::folding::Fold>(found);
+  const std::uint64_t left = fold.subject.one.transitions();
+  if (left > head.transitions / 2) return std::nullopt;
+  ProgramReport report = head;
+  report.folded = FoldedLoops{0, left};
+  for (const ir::FoldedGroup& group : fold.folding) report.folded->loops += group.loops.size();
+  Certificate certificate = certificate_of(program, fold.subject.net);
+  certificate.folding = std::move(fold.folding);
+  report = judge(fold.subject, certificate, options, std::move(report));
+  if (holds(report)) return report;
+  why = fmt::format("with its loops folded to {} ops it is {} by {}", left,
+                    to_string(report.verdict), first_open(report));
+  return std::nullopt;
+}
+
+ProgramReport judge_unrolled(const ir::Program& program, const Options& options,
+                             ProgramReport report, const std::string& not_folded) {
+  if (options.on_progress) options.on_progress("translation");
+  const auto translated = proofs::find_subject(program);
+  if (const auto* large = std::get_if<proofs::Untranslatable>(&translated)) {
+    RuleReport coverage;
+    coverage.rule = Rule::coverage;
+    coverage.detail =
+        fmt::format("op {} of engine program {} unrolls to more than {} ops{}{}", large->limit.op,
+                    large->limit.program.value(), large->limit.limit,
+                    not_folded.empty() ? "" : "; not folded: ", not_folded);
+    report.rules.push_back(std::move(coverage));
+    conclude(report);
+    return report;
+  }
+  const auto& subject = std::get<proofs::Subject>(translated);
+  return judge(subject, certificate_of(program, subject.net), options,
+               std::move(report));
 }
 
 }  // namespace
@@ -368,8 +425,7 @@ ProgramReport certify(const ir::Program& program, const Options& options) {
   ProgramReport report;
   report.name = program.name;
   report.ops = ir::op_count(program);
-  const ir::Digest digest = ir::digest(program);
-  report.digest = ir::to_hex(digest);
+  report.digest = ir::to_hex(ir::digest(program));
   report.partial = !options.rules.empty();
   if (program.postconditions.empty()) {
     report.notes.emplace_back(
@@ -377,19 +433,13 @@ ProgramReport certify(const ir::Program& program, const Options& options) {
             ? "the result of this program is not specified, so it was not judged"
             : "no postcondition is declared, so the result was not judged");
   }
-  if (options.on_progress) options.on_progress("translation");
-  const auto translated = proofs::find_subject(program);
-  if (const auto* why = std::get_if<proofs::Untranslatable>(&translated)) {
-    untranslatable(program, *why, report);
+  report.transitions = ir::op_instances(program);
+  std::string not_folded;
+  if (auto folded = judge_folded(program, options, report, not_folded)) {
+    report = std::move(*folded);
   } else {
-    const auto& subject = std::get<proofs::Subject>(translated);
-    report.transitions = subject.one.transitions();
-    report.places = subject.net.places.size();
-    if (options.keep_witnesses) report.certificate = certificate_of(program, digest, subject.net);
-    Application(program, subject, options, report).run();
+    report = judge_unrolled(program, options, std::move(report), not_folded);
   }
-  conclude(report);
-  if (!holds(report)) report.certificate.reset();
   report.seconds = seconds_since(start);
   return report;
 }

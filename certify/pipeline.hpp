@@ -36,6 +36,12 @@ struct RuleReport {
   std::optional<proofs::Counterexample> counterexample;  ///< refuted only; replayed
 };
 
+/// Loops that were certified without being unrolled (proofs/folding/).
+struct FoldedLoops {
+  std::uint64_t loops = 0;
+  std::uint64_t transitions = 0;  ///< that remained
+};
+
 struct ProgramReport {
   std::string name;
   std::string digest;  ///< SHA-256, hexadecimal
@@ -43,7 +49,8 @@ struct ProgramReport {
   std::string reason;             ///< undecided: the first reason
   std::uint64_t ops = 0;          ///< op texts
   std::uint64_t transitions = 0;  ///< op instances of one iteration
-  std::uint64_t places = 0;       ///< hand-off places of one iteration
+  std::uint64_t places = 0;       ///< hand-off places of one iteration, loops folded
+  std::optional<FoldedLoops> folded;
   std::uint64_t pairs = 0;  ///< conflicting pairs of different engine programs that were ordered
   double seconds = 0;       ///< without reading
   std::vector<RuleReport> rules;   ///< in the order of proofs::all_rules(), requested ones only
@@ -61,6 +68,9 @@ struct Options {
   /// Ask about the whole program at once, and about every part of it, however many are equal: slow,
   /// and the same verdict. To compare with.
   bool monolithic = false;
+  /// Programs of at least so many op instances have their loops folded, where that leaves at most
+  /// half of them. Nothing: never.
+  std::optional<std::uint64_t> fold_from = 10'000;
   /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query.
   std::function<void(std::string_view rule, std::uint64_t number, const std::string& smt2)>
       on_query;

@@ -52,6 +52,12 @@ void write_totals(const ProgramReport& report, JsonWriter& json) {
   }
   json.key("ops").natural(report.ops);
   json.key("transitions").natural(report.transitions);
+  if (report.folded) {
+    json.key("folded").object(true);
+    json.key("loops").natural(report.folded->loops);
+    json.key("transitions").natural(report.folded->transitions);
+    json.close();
+  }
   json.key("places").natural(report.places);
   json.key("pairs").natural(report.pairs);
   json.key("obligations").natural(obligations);

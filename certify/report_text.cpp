@@ -73,8 +73,13 @@ std::string indented(const std::string& text, const char* by) {
 }
 
 std::string figures(const ProgramReport& report, bool with_times) {
-  std::string text = fmt::format("{} ops, {} transitions, {} places, {} pairs", report.ops,
-                                 report.transitions, report.places, report.pairs);
+  std::string text = fmt::format("{} ops, {} transitions", report.ops, report.transitions);
+  if (report.folded) {
+    text += fmt::format(" ({} folded to {})",
+                        count_text(static_cast<std::int64_t>(report.folded->loops), "loop"),
+                        report.folded->transitions);
+  }
+  text += fmt::format(", {} places, {} pairs", report.places, report.pairs);
   if (!report.digest.empty()) text += fmt::format("; digest {}", report.digest.substr(0, 12));
   if (with_times) text += fmt::format("; {}", time_text(report.seconds));
   return text;

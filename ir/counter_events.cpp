@@ -15,35 +15,13 @@ class Collector {
   Collector(const Counters& counters, CounterShares& out) : counters_(counters), out_(out) {}
 
   bool add(ProgramId p, TransitionId t, const Op& op) {
-    switch (op.code) {
-      case OpCode::wait:
-        return event(semaphore(op), p, {t, op.count, -op.count});
-      case OpCode::await:
-        return event(semaphore(op), p, {t, op.count, 0});
-      case OpCode::post:
-        return event(semaphore(op), p, {t, 0, op.count});
-      case OpCode::reserve:
-        return event(free(op), p, {t, op.count, 0});
-      case OpCode::front:
-        return event(filled(op), p, {t, op.count, 0});
-      case OpCode::push:
-        return event(free(op), p, {t, 0, -op.count}) && event(filled(op), p, {t, 0, op.count});
-      case OpCode::pop:
-        return event(filled(op), p, {t, 0, -op.count}) && event(free(op), p, {t, 0, op.count});
-      default:
-        return true;
-    }
+    const CounterEffects effects = effects_of(op, counters_);
+    return std::all_of(effects.begin(), effects.end(), [&](const CounterEffect& effect) {
+      return event(effect.counter, p, {t, effect.need, effect.delta});
+    });
   }
 
  private:
-  [[nodiscard]] CounterId semaphore(const Op& op) const {
-    return counters_.of(SemaphoreId(op.object));
-  }
-  [[nodiscard]] CounterId free(const Op& op) const { return counters_.free(BufferId(op.object)); }
-  [[nodiscard]] CounterId filled(const Op& op) const {
-    return counters_.filled(BufferId(op.object));
-  }
-
   bool event(CounterId counter, ProgramId p, CounterEvent e) {
     auto& shares = out_[counter.value()];
     if (shares.empty() || shares.back().program != p)
@@ -65,6 +43,32 @@ class Collector {
 };
 
 }  // namespace
+
+CounterEffects effects_of(const Op& op, const Counters& counters) {
+  const auto semaphore = [&] { return counters.of(SemaphoreId(op.object)); };
+  const auto free = [&] { return counters.free(BufferId(op.object)); };
+  const auto filled = [&] { return counters.filled(BufferId(op.object)); };
+  switch (op.code) {
+    case OpCode::wait:
+      return {{{{semaphore(), op.count, -op.count}, {}}}, 1};
+    case OpCode::await:
+      return {{{{semaphore(), op.count, 0}, {}}}, 1};
+    case OpCode::post:
+      return {{{{semaphore(), 0, op.count}, {}}}, 1};
+    case OpCode::reserve:
+      return {{{{free(), op.count, 0}, {}}}, 1};
+    case OpCode::front:
+      return {{{{filled(), op.count, 0}, {}}}, 1};
+    case OpCode::push:
+      return {{{{free(), 0, -op.count}, {filled(), 0, op.count}}}, 2};
+    case OpCode::pop:
+      return {{{{filled(), 0, -op.count}, {free(), 0, op.count}}}, 2};
+    case OpCode::run:
+    case OpCode::repeat:
+      break;
+  }
+  return {};
+}
 
 std::optional<CounterShares> counter_shares(const Program& program, const Unrolled& unrolled,
                                             const Counters& counters) {

@@ -1,6 +1,7 @@
 // Per counter, who raises, lowers and tests it, in program order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,6 +11,20 @@
 #include "ir/unroll.hpp"
 
 namespace spatialcert::ir {
+
+/// What one op does to one counter.
+struct CounterEffect {
+  CounterId counter;
+  std::int64_t need = 0;   ///< blocks until value >= need; 0 = no test
+  std::int64_t delta = 0;  ///< then adds this
+};
+struct CounterEffects {
+  std::array<CounterEffect, 2> all;
+  std::uint32_t count = 0;
+  [[nodiscard]] const CounterEffect* begin() const { return all.data(); }
+  [[nodiscard]] const CounterEffect* end() const { return all.data() + count; }
+};
+[[nodiscard]] CounterEffects effects_of(const Op& op, const Counters& counters);
 
 /// One op instance that changes or tests a counter.
 struct CounterEvent {

@@ -213,6 +213,7 @@ ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
   options.rules = options_.rules;
   options.rlimit = options_.rlimit;
   options.monolithic = options_.monolithic;
+  if (options_.unroll || options_.monolithic) options.fold_from.reset();
   options.keep_witnesses = !options_.output.empty();
   options.on_progress = [&](std::string_view what) { progress_.doing(program.name, what); };
   // A failure is kept until the pipeline has returned, which owes nothing to exceptions of others.

@@ -24,6 +24,7 @@ struct CertifyOptions {
   std::vector<proofs::Rule> rules;
   std::uint64_t rlimit = certify::Options{}.rlimit;
   bool monolithic = false;
+  bool unroll = false;
   unsigned jobs = 1;
   std::string smt2_folder;
   std::string counterexample_folder;

@@ -74,6 +74,8 @@ Command declare_certify(CLI::App& parent) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{0xffffffffU}));
   app->add_flag("--monolithic", options.monolithic,
                 "Ask Z3 about the whole program at once: slow, and the same verdict");
+  app->add_flag("--unroll", options.unroll,
+                "Unroll loops even where a few of their trips would stand for all of them");
   app->add_option("-j,--jobs", options.jobs, "Programs at a time (default: number of cores)")
       ->check(CLI::Range(1U, 1024U));
   app->add_option("--smt2", options.smt2_folder, "Write every query to DIR/PROGRAM/RULE-nnn.smt2")

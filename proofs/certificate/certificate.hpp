@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ir/digest.hpp"
+#include "ir/folding.hpp"
 #include "ir/net.hpp"
 #include "proofs/boundary/rule.hpp"
 #include "proofs/bounds/rule.hpp"
@@ -34,7 +35,7 @@
 
 namespace spatialcert::proofs {
 
-inline constexpr std::uint32_t kCertificateVersion = 1;
+inline constexpr std::uint32_t kCertificateVersion = 2;
 /// A larger payload is compressed, any other is not.
 inline constexpr std::uint64_t kMostRawBytes = 4096;
 /// No payload is larger than this.
@@ -47,6 +48,8 @@ struct Certificate {
   std::string producer;  ///< tool and solver with versions, printable ASCII; for information only
   ir::Digest program{};  ///< ir::digest
   ir::Digest target{};   ///< ir::target_digest
+  /// Loops that are folded (ir/folding.hpp). Everything below is about the folded program.
+  ir::Folding folding;
   /// Places of one iteration that known order justifies, in order of justification. Those that
   /// counting justifies are recomputed and never stored.
   std::vector<ir::Place> justified;
@@ -85,6 +88,7 @@ struct Unreadable {
     unknown_class,    ///< more classes than one, or an obligation of another than the first
     unknown_subject,  ///< an obligation about something else than the whole program
     malformed_producer,
+    malformed_folding,
     malformed_place,
     malformed_witness
   };

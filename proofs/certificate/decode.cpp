@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <new>
 
 #include "ir/packing.hpp"
@@ -16,6 +17,7 @@ using Reason = Unreadable::Reason;
 constexpr std::size_t kDigestBytes = ir::Digest{}.size();
 // The element that is dearest for its bytes: an occupancy without buffers has one.
 static_assert(sizeof(std::vector<ir::BufferId>) < kMostBytesPerPayloadByte);
+static_assert(sizeof(ir::FoldedGroup) < 2 * kMostBytesPerPayloadByte);
 
 void read(Reader& in, liveness::Witness& witness) {
   witness.period = in.integer();
@@ -119,6 +121,28 @@ void read(Reader& in, std::vector<ir::Place>& places) {
   }
 }
 
+void read(Reader& in, ir::Folding& folding) {
+  const auto number = [&] {
+    const std::uint64_t value = in.natural();
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+      in.fail(Reason::malformed_folding, "a number out of range");
+    return static_cast<std::int64_t>(value);
+  };
+  folding.resize(in.count(2));
+  std::uint32_t program = 0;
+  std::uint32_t op = 0;
+  for (ir::FoldedGroup& group : folding) {
+    group.removed = number();
+    group.loops.resize(in.count(4));
+    for (ir::FoldedLoop& loop : group.loops) {
+      loop.program = program = in.step(program, Reason::malformed_folding);
+      loop.op = op = in.step(op, Reason::malformed_folding);
+      loop.turns = number();
+      loop.skip = number();
+    }
+  }
+}
+
 template <typename Witness>
 void read_witness(Reader& in, Rule rule, std::string_view bytes, std::optional<Unreadable>& problem,
                   std::optional<Witness>& witness) {
@@ -187,6 +211,7 @@ Certificate read_payload(std::string_view bytes, std::optional<Unreadable>& prob
   certificate.program = in.digest();
   certificate.target = in.digest();
   if (!problem && in.natural() != 1) in.fail(Reason::unknown_class, "not exactly one class");
+  read(in, certificate.folding);
   read(in, certificate.justified);
   std::optional<Rule> before;
   for (std::uint64_t left = in.count(5); left > 0 && !problem; --left) {

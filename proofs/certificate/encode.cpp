@@ -130,6 +130,24 @@ void write(const std::vector<ir::Place>& places, Writer& out) {
   }
 }
 
+void write(const ir::Folding& folding, Writer& out) {
+  out.natural(folding.size());
+  std::uint32_t program = 0;
+  std::uint32_t op = 0;
+  for (const ir::FoldedGroup& group : folding) {
+    out.natural(static_cast<std::uint64_t>(group.removed));
+    out.natural(group.loops.size());
+    for (const ir::FoldedLoop& loop : group.loops) {
+      out.step(program, loop.program);
+      out.step(op, loop.op);
+      out.natural(static_cast<std::uint64_t>(loop.turns));
+      out.natural(static_cast<std::uint64_t>(loop.skip));
+      program = loop.program;
+      op = loop.op;
+    }
+  }
+}
+
 class Obligations {
  public:
   template <typename Witness>
@@ -165,6 +183,7 @@ std::string payload_of(const Certificate& certificate) {
   out.digest(certificate.program);
   out.digest(certificate.target);
   out.natural(1);  // classes
+  write(certificate.folding, out);
   write(certificate.justified, out);
   Obligations obligations;
   obligations.add(Rule::liveness, certificate.liveness);

@@ -7,6 +7,7 @@
 
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
+#include "proofs/folding/check.hpp"
 #include "proofs/issues.hpp"
 
 namespace spatialcert::proofs {
@@ -84,8 +85,8 @@ const ir::TestIssue* unjustified(const Subject& subject) {
 }  // namespace
 
 std::string_view to_string(Denial denial) {
-  constexpr std::array<std::string_view, 7> kNames{
-      "another program",    "another target", "too large to be checked", "unjustified place",
+  constexpr std::array<std::string_view, 8> kNames{
+      "another program",    "another target", "too large to be checked", "wrong folding", "unjustified place",
       "missing obligation", "not applicable", "witness rejected"};
   const auto index = static_cast<std::size_t>(denial);
   SPATIALCERT_REQUIRE(index < kNames.size(), "enumerator out of range");
@@ -112,7 +113,15 @@ Outcome recheck(const ir::Program& program, const Certificate& certificate,
                 fmt::format("the certificate is about program {}, this is {}",
                             ir::to_hex(certificate.program), out.digest));
   }
-  const auto translated = make_subject(program, certificate.justified);
+  std::optional<ir::Folded> folded;
+  if (!certificate.folding.empty()) {
+    auto made = ir::fold(program, certificate.folding);
+    if (const auto* why = std::get_if<ir::Unfoldable>(&made))
+      return deny(Denial::unfoldable, fmt::format("group {}: {}", why->group, why->why));
+    folded = std::move(std::get<ir::Folded>(made));
+  }
+  const auto translated =
+      make_subject(folded ? folded->program : program, certificate.justified);
   if (const auto* why = std::get_if<Untranslatable>(&translated)) {
     return deny(Denial::too_large,
                 fmt::format("op {} of engine program {} unrolls to more than {} ops", why->limit.op,
@@ -121,6 +130,13 @@ Outcome recheck(const ir::Program& program, const Certificate& certificate,
   const auto& subject = std::get<Subject>(translated);
   if (const ir::TestIssue* issue = unjustified(subject))
     return deny(Denial::unjustified, issue_text(subject, *issue));
+  if (folded) {
+    const auto objections = folding::check(certificate.folding, *folded, subject);
+    if (!objections.empty()) {
+      return deny(Denial::unfoldable,
+                  fmt::format("group {}: {}", objections.front().group, objections.front().why));
+    }
+  }
   for (const Rule rule : all_rules()) {
     const bool asked = std::find(required.begin(), required.end(), rule) != required.end();
     out.rules.push_back(judge(rule, subject, certificate, asked));
