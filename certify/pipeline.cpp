@@ -397,17 +397,15 @@ ProgramReport judge_unrolled(const ir::Program& program, const Options& options,
   if (const auto* large = std::get_if<proofs::Untranslatable>(&translated)) {
     RuleReport coverage;
     coverage.rule = Rule::coverage;
-    coverage.detail =
-        fmt::format("op {} of engine program {} unrolls to more than {} ops{}{}", large->limit.op,
-                    large->limit.program.value(), large->limit.limit,
-                    not_folded.empty() ? "" : "; not folded: ", not_folded);
+    coverage.detail = fmt::format("op {} of engine program {} unrolls to more than {} ops{}{}",
+                                  large->limit.op, large->limit.program.value(), large->limit.limit,
+                                  not_folded.empty() ? "" : "; not folded: ", not_folded);
     report.rules.push_back(std::move(coverage));
     conclude(report);
     return report;
   }
   const auto& subject = std::get<proofs::Subject>(translated);
-  return judge(subject, certificate_of(program, subject.net), options,
-               std::move(report));
+  return judge(subject, certificate_of(program, subject.net), options, std::move(report));
 }
 
 }  // namespace

@@ -199,6 +199,10 @@ class Folder {
       if (by[static_cast<std::size_t>(bound)].empty())
         return refuse(group, "a region does not fit 64 bits");
     }
+    for (int half = 0; half < halves; ++half) {
+      if (!never_empty(region, half, by, around))
+        return refuse(group, "a region that moves with it may be empty");
+    }
     for (std::size_t level = around.size(); level-- > first;) {
       int moving = 0;
       for (int half = 0; half < halves; ++half) {
@@ -218,6 +222,23 @@ class Folder {
     }
     keep_terms(region, first);
     return true;
+  }
+
+  /// A region whose ends move apart or together is not empty in any trip: one that were would leave
+  /// its object, and what it is widened to would not show it.
+  static bool never_empty(const Region& region, int half,
+                          const std::array<std::vector<std::int64_t>, 4>& by,
+                          const std::vector<Enclosing>& around) {
+    const auto lower = static_cast<std::size_t>(2 * half);
+    std::int64_t least = 0;
+    if (__builtin_sub_overflow(region.bound[2 * half + 1], region.bound[2 * half], &least))
+      return false;
+    for (std::size_t level = 0; level < around.size(); ++level) {
+      std::int64_t apart = 0;
+      if (__builtin_sub_overflow(by[lower + 1][level], by[lower][level], &apart)) return false;
+      if (apart < 0 && !extend(least, apart, around[level].trips)) return false;
+    }
+    return least >= 1;
   }
 
   static bool extend(std::int64_t& bound, std::int64_t coefficient, std::int64_t trips) {
@@ -253,8 +274,7 @@ class Folder {
     if (shares_.empty()) {
       shares_.assign(whole_.tensors.size(), 0);
       for (std::size_t t = 0; t < whole_.tensors.size(); ++t) {
-        if (whole_.tensors[t].view)
-          shares_[t] = shares_[whole_.tensors[t].view->base.value()] = 1;
+        if (whole_.tensors[t].view) shares_[t] = shares_[whole_.tensors[t].view->base.value()] = 1;
       }
     }
     return shares_[tensor] != 0;
@@ -281,9 +301,8 @@ class Folder {
     });
     std::uint64_t comparisons = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      for (std::size_t j = i + 1; j < all.size() && all[j].tensor == all[i].tensor &&
-                                  all[j].box[0] < all[i].box[1];
-           ++j) {
+      for (std::size_t j = i + 1;
+           j < all.size() && all[j].tensor == all[i].tensor && all[j].box[0] < all[i].box[1]; ++j) {
         if (++comparisons > kMostComparisons) return refuse(g, "too many accesses to one tensor");
         if ((all[i].widened_write || all[j].widened_write) && overlap(all[i].box, all[j].box))
           return refuse(g, "what a trip writes is touched in another one: tensor " +

@@ -39,8 +39,8 @@ using Folding = std::vector<FoldedGroup>;
 
 struct Folded {
   Program program;
-  std::vector<std::uint32_t> depth;     ///< per group: number of loops around its loops
-  std::vector<std::int64_t> segments;   ///< per group: how many remain
+  std::vector<std::uint32_t> depth;    ///< per group: number of loops around its loops
+  std::vector<std::int64_t> segments;  ///< per group: how many remain
   /// Per group: tensors that its loops write in widened accesses.
   std::vector<std::vector<TensorId>> widened;
 };

@@ -37,12 +37,11 @@ BackPressure::BackPressure(const Subject& subject, const Segments& segments)
   }
 }
 
-const BackPressure::Run* BackPressure::run_of(std::uint32_t instance,
-                                              std::uint32_t program) const {
+const BackPressure::Run* BackPressure::run_of(std::uint32_t instance, std::uint32_t program) const {
   const auto& runs = runs_[program];
-  const auto at = std::lower_bound(
-      runs.begin(), runs.end(), instance,
-      [](const Run& run, std::uint32_t wanted) { return run.instance < wanted; });
+  const auto at =
+      std::lower_bound(runs.begin(), runs.end(), instance,
+                       [](const Run& run, std::uint32_t wanted) { return run.instance < wanted; });
   return at == runs.end() || at->instance != instance ? nullptr : &*at;
 }
 
@@ -59,8 +58,8 @@ std::uint32_t BackPressure::first_change(std::uint32_t instance, ir::CounterId c
   if (run == nullptr) return kNone;
   for (std::uint32_t t = segment_begin(*run, segment);
        t < run->end && segments_.segment[t] == segment; ++t) {
-    for (const ir::CounterEffect& effect : ir::effects_of(
-             subject_.one.op_of(*subject_.program, ir::TransitionId(t)), counters_)) {
+    for (const ir::CounterEffect& effect :
+         ir::effects_of(subject_.one.op_of(*subject_.program, ir::TransitionId(t)), counters_)) {
       if (effect.counter == counter && (raises ? effect.delta > 0 : effect.delta < 0)) return t;
     }
   }
@@ -85,8 +84,7 @@ bool BackPressure::holds(std::uint32_t instance, ir::CounterId counter, std::uin
       for (const std::uint32_t e : order_.into(t)) {
         const ir::Place& place = subject_.net.places[e];
         const std::uint32_t u = place.from.value();
-        if (place.tokens != 0 || segments_.instance[u] != instance ||
-            segments_.segment[u] < first)
+        if (place.tokens != 0 || segments_.instance[u] != instance || segments_.segment[u] < first)
           continue;
         const std::uint32_t q = subject_.one.program[u];
         found |= q == lowerer && u >= lower;

@@ -160,7 +160,8 @@ class Examination {
       const std::uint32_t a = segments.instance[from];
       const std::uint32_t b = segments.instance[to];
       if (place.tokens < 0)
-        return object(0, Objection::Kind::backwards, "an iteration needs what a later one supplies");
+        return object(0, Objection::Kind::backwards,
+                      "an iteration needs what a later one supplies");
       if (a != kNone && a == b && place.tokens == 0) {
         fed[to] = 1;
         Shape& shape = shape_[segments.group[a]];
@@ -234,8 +235,7 @@ class Examination {
         if (counters_[ir::CounterId(counter)].kind != ir::CounterKind::semaphore) continue;
         const Parties& parties = parties_[counter];
         if (!search.holds(i, ir::CounterId(counter), parties.raiser, parties.lowerer, first, last))
-          return object(g, Objection::Kind::unbounded,
-                        name(counter) + " is not held back");
+          return object(g, Objection::Kind::unbounded, name(counter) + " is not held back");
       }
     }
     return true;
@@ -282,7 +282,7 @@ class Examination {
 }  // namespace
 
 std::vector<Objection> check(const ir::Folding& folding, const ir::Folded& folded,
-                               const Subject& reduced) {
+                             const Subject& reduced) {
   return Examination(folding, folded, reduced).run();
 }
 

@@ -7,8 +7,8 @@
 //      one, both with a loop in the group, and is raised in a segment as often as it is lowered.
 //      So its places come from counting, and those of one segment are those of the next, shifted.
 //   2. Inside the segments no place leads to an earlier segment. Places from outside, and tests
-//      that need nothing from inside yet, are in the first E segments, places to outside in the last
-//      T. Between them (`interior`) all segments have the same places.
+//      that need nothing from inside yet, are in the first E segments, places to outside in the
+//      last T. Between them (`interior`) all segments have the same places.
 //   3. Joined to one node per instance, the segments are on no circuit without tokens: nothing
 //      outside is both after one op of the segments and before another one.
 //   4. FIFO windows are at the start of one interior segment as at the start of the next.
@@ -59,15 +59,15 @@ namespace spatialcert::proofs::folding {
 
 struct Objection {
   enum class Kind : std::uint8_t {
-    values,      ///< a rule applies whose verdict does not carry over
-    counter,     ///< premise 1
-    uneven,      ///< loops of the group are not executed equally often
-    backwards,   ///< premise 2, or negative tokens
-    circular,    ///< premise 3
-    window,      ///< premise 4
-    unbounded,   ///< premise 5
+    values,       ///< a rule applies whose verdict does not carry over
+    counter,      ///< premise 1
+    uneven,       ///< loops of the group are not executed equally often
+    backwards,    ///< premise 2, or negative tokens
+    circular,     ///< premise 3
+    window,       ///< premise 4
+    unbounded,    ///< premise 5
     interleaved,  ///< premise 6
-    too_few      ///< premise 7
+    too_few       ///< premise 7
   };
   std::uint32_t group = 0;
   Kind kind = Kind::values;

@@ -43,8 +43,7 @@ class Finder {
       const auto objections = check(folding_, *folded, made_subject);
       if (objections.empty())
         return Fold{std::move(folding_), std::move(folded), std::move(made_subject)};
-      if (objections.front().kind == Objection::Kind::values)
-        return NoFold{objections.front().why};
+      if (objections.front().kind == Objection::Kind::values) return NoFold{objections.front().why};
       for (const Objection& objection : objections) meet(objection, *folded, made_subject);
     }
     return NoFold{fmt::format("not settled after {} attempts", kMostAttempts)};

@@ -120,9 +120,9 @@ class Grouping {
       std::vector<std::uint32_t> lower;
       bool clear = true;
       for (const std::uint32_t i : loops) {
-        const Rate& rate = *std::find_if(
-            loops_[i].rates.begin(), loops_[i].rates.end(),
-            [&, c = where.second](const Rate& r) { return r.counter == c; });
+        const Rate& rate =
+            *std::find_if(loops_[i].rates.begin(), loops_[i].rates.end(),
+                          [&, c = where.second](const Rate& r) { return r.counter == c; });
         if (rate.raised > 0) raise.push_back(i);
         if (rate.lowered > 0) lower.push_back(i);
         clear &= rate.raised > 0 || rate.lowered > 0;

@@ -26,8 +26,8 @@ class Reaches {
       while (!around.empty() && around.back().first == i) around.pop_back();
       while (span < one.spans.size() && one.spans[span].end <= i) ++span;
       // A list of ops is the body of a loop, or what one span has outside all loops.
-      list_[i] = around.empty() ? static_cast<std::uint32_t>(ops_.size() + span)
-                                : around.back().second;
+      list_[i] =
+          around.empty() ? static_cast<std::uint32_t>(ops_.size() + span) : around.back().second;
       if (ops_[i].code == ir::OpCode::repeat) around.emplace_back(i + 1 + ops_[i].body, i);
     }
   }

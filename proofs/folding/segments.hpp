@@ -20,7 +20,8 @@ inline constexpr std::uint32_t kNone = 0xffffffffU;
 struct Segments {
   std::vector<std::uint32_t> instance;  ///< of the segment that it is in, or ~0
   std::vector<std::uint32_t> segment;   ///< where there is an instance
-  /// Instance whose loops it is in, in whatever trip, or beside whose loops it stands: see `beside`.
+  /// Instance whose loops it is in, in whatever trip, or beside whose loops it stands: see
+  /// `beside`.
   std::vector<std::uint32_t> around;
   std::vector<std::uint32_t> group;  ///< of every instance
   /// Transitions in `around` that are in none of the loops: the ops directly before and after a

@@ -82,8 +82,7 @@ std::optional<std::uint32_t> FifoWindows::changing(const Segments& segments,
       const auto of = std::lower_bound(
           all[p].begin(), all[p].end(), group,
           [](const auto& fifos, std::uint32_t wanted) { return fifos.first < wanted; });
-      for (const std::uint32_t b : of->second)
-        out.insert(out.end(), {open.back[b], open.front[b]});
+      for (const std::uint32_t b : of->second) out.insert(out.end(), {open.back[b], open.front[b]});
       return out;
     };
     for (std::uint32_t t = stretch_.begin[p]; t < stretch_.begin[p + 1]; ++t) {

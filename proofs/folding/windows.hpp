@@ -20,9 +20,10 @@ class FifoWindows {
   }
   /// A group one of whose loops has other windows at the start of some segment >= early[group] than
   /// one segment later. `one`: what the segments number.
-  [[nodiscard]] std::optional<std::uint32_t> changing(
-      const Segments& segments, const ir::Folding& folding, const ir::Unrolled& one,
-      const std::vector<std::int64_t>& early) const;
+  [[nodiscard]] std::optional<std::uint32_t> changing(const Segments& segments,
+                                                      const ir::Folding& folding,
+                                                      const ir::Unrolled& one,
+                                                      const std::vector<std::int64_t>& early) const;
 
  private:
   const ir::Program& program_;

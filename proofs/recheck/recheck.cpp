@@ -86,8 +86,8 @@ const ir::TestIssue* unjustified(const Subject& subject) {
 
 std::string_view to_string(Denial denial) {
   constexpr std::array<std::string_view, 8> kNames{
-      "another program",    "another target", "too large to be checked", "wrong folding", "unjustified place",
-      "missing obligation", "not applicable", "witness rejected"};
+      "another program",   "another target",     "too large to be checked", "wrong folding",
+      "unjustified place", "missing obligation", "not applicable",          "witness rejected"};
   const auto index = static_cast<std::size_t>(denial);
   SPATIALCERT_REQUIRE(index < kNames.size(), "enumerator out of range");
   return kNames[index];
@@ -120,8 +120,7 @@ Outcome recheck(const ir::Program& program, const Certificate& certificate,
       return deny(Denial::unfoldable, fmt::format("group {}: {}", why->group, why->why));
     folded = std::move(std::get<ir::Folded>(made));
   }
-  const auto translated =
-      make_subject(folded ? folded->program : program, certificate.justified);
+  const auto translated = make_subject(folded ? folded->program : program, certificate.justified);
   if (const auto* why = std::get_if<Untranslatable>(&translated)) {
     return deny(Denial::too_large,
                 fmt::format("op {} of engine program {} unrolls to more than {} ops", why->limit.op,
