@@ -182,9 +182,11 @@ class Examination {
       if (segments.instance[t] == kNone || fed[t] != 0) continue;
       const ir::CounterEffects effects =
           ir::effects_of(one.op_of(program_, ir::TransitionId(t)), counters_);
-      if (std::any_of(effects.begin(), effects.end(),
-                      [](const ir::CounterEffect& effect) { return effect.need > 0; }))
-        enters(segments, t);
+      for (const ir::CounterEffect& effect : effects) {
+        // Who raises and lowers a counter alone finds it alike in every segment.
+        const bool own = parties_[effect.counter.value()].raiser == one.program[t];
+        if (effect.need > 0 && !own) enters(segments, t);
+      }
     }
     return objections_.empty();
   }

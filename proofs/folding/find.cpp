@@ -14,6 +14,8 @@ namespace spatialcert::proofs::folding {
 namespace {
 
 constexpr int kMostAttempts = 24;
+/// Op instances of a folded program that are looked at.
+constexpr std::uint64_t kMostLeft = 3'000'000;
 /// Segments that are left at first; most programs need a few more, or fewer.
 constexpr std::int64_t kFirstSegments = 9;
 
@@ -34,11 +36,13 @@ class Finder {
         continue;
       }
       auto folded = std::make_unique<ir::Folded>(std::move(std::get<ir::Folded>(made)));
-      auto subject = find_subject(folded->program);
-      if (const auto* large = std::get_if<Untranslatable>(&subject)) {
-        return NoFold{fmt::format("{}{}even folded it has more than {} ops", why_,
-                                  why_.empty() ? "" : "; ", large->limit.limit)};
+      const std::uint64_t left = ir::op_instances(folded->program);
+      if (left > kMostLeft) {
+        return NoFold{
+            fmt::format("{}{}folded it still has {} ops", why_, why_.empty() ? "" : "; ", left)};
       }
+      auto subject = find_subject(folded->program);
+      if (std::holds_alternative<Untranslatable>(subject)) return NoFold{"too many iterations"};
       auto& made_subject = std::get<Subject>(subject);
       const auto objections = check(folding_, *folded, made_subject);
       if (objections.empty())

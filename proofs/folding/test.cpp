@@ -9,6 +9,7 @@
 #include "proofs/find_subject.hpp"
 #include "proofs/folding/check.hpp"
 #include "proofs/folding/find.hpp"
+#include "proofs/recheck/recheck.hpp"
 #include "tests/proofs/draft.hpp"
 
 namespace spatialcert::proofs::folding {
@@ -453,6 +454,33 @@ TEST_CASE("folding: where nothing folds and nothing unrolls, the answer says bot
   CHECK(report.verdict == Verdict::undecided);
   CHECK(report.reason.find("unrolls to more than 30000000 ops") != std::string::npos);
   CHECK(report.reason.find("not folded: ") != std::string::npos);
+}
+
+TEST_CASE("folding: a certificate says what was folded, and recheck believes none of it") {
+  const ir::Program program = pipeline().program();
+  certify::Options options;
+  options.fold_from = 0;
+  options.keep_witnesses = true;
+  const auto report = certify::certify(program, options);
+  REQUIRE(report.folded);
+  REQUIRE(report.certificate);
+  const Certificate& good = *report.certificate;
+  REQUIRE(good.folding.size() == 1);
+  CHECK_FALSE(recheck(program, good).denial);
+
+  const auto denied = [&](auto change) {
+    Certificate changed = good;
+    change(changed.folding);
+    const Outcome outcome = recheck(program, changed);
+    return outcome.denial ? std::string(to_string(*outcome.denial)) : "valid";
+  };
+  CHECK(denied([](ir::Folding& f) { f.clear(); }) == "witness rejected");
+  CHECK(denied([](ir::Folding& f) { f[0].removed -= 1; }) == "witness rejected");
+  CHECK(denied([](ir::Folding& f) { f[0].removed += 4; }) == "wrong folding");
+  CHECK(denied([](ir::Folding& f) { f[0].removed = 0; }) == "wrong folding");
+  CHECK(denied([](ir::Folding& f) { f[0].loops.pop_back(); }) == "wrong folding");
+  CHECK(denied([](ir::Folding& f) { f[0].loops[1].turns = 2; }) == "wrong folding");
+  CHECK(denied([](ir::Folding& f) { f.push_back(f[0]); }) == "wrong folding");
 }
 
 }  // namespace

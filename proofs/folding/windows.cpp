@@ -85,24 +85,23 @@ std::optional<std::uint32_t> FifoWindows::changing(const Segments& segments,
       for (const std::uint32_t b : of->second) out.insert(out.end(), {open.back[b], open.front[b]});
       return out;
     };
+    const auto has_changed = [&] {
+      if (instance == kNone) return false;
+      const std::uint32_t group = segments.group[instance];
+      return segment >= early[group] && measure(group) != before;
+    };
     for (std::uint32_t t = stretch_.begin[p]; t < stretch_.begin[p + 1]; ++t) {
       const std::uint32_t at = one.begin[p] + (t - stretch_.begin[p]) % length;
       const std::uint32_t now = segments.instance[at];
-      const bool starts = now != kNone && (now != instance || segments.segment[at] != segment);
-      if (instance != kNone && (starts || now == kNone)) {
-        // The segment behind us has ended.
-        const std::uint32_t group = segments.group[instance];
-        if (segment >= early[group] && measure(group) != before) return group;
+      if (now != instance || (now != kNone && segments.segment[at] != segment)) {
+        if (has_changed()) return segments.group[instance];
+        if (now != kNone) before = measure(segments.group[now]);
       }
-      if (starts) before = measure(segments.group[now]);
       instance = now;
       segment = segments.segment[at];
       open.step(stretch_.op_of(program_, ir::TransitionId(t)));
     }
-    if (instance != kNone) {
-      const std::uint32_t group = segments.group[instance];
-      if (segment >= early[group] && measure(group) != before) return group;
-    }
+    if (has_changed()) return segments.group[instance];
   }
   return std::nullopt;
 }

@@ -7,7 +7,7 @@
 namespace spatialcert::proofs::test {
 namespace {
 
-const std::string kStart{"\x89SCC\r\n\x1a\n\x01", 9};
+const std::string kStart{"\x89SCC\r\n\x1a\n\x02", 9};
 
 std::string text_of(const ir::Digest& digest) { return {digest.begin(), digest.end()}; }
 
@@ -25,6 +25,7 @@ Certificate small_certificate() {
     c.program[i] = static_cast<std::uint8_t>(i);
     c.target[i] = static_cast<std::uint8_t>(0xff - i);
   }
+  c.folding = {{5, {{1, 2, 3, 0}, {2, 0, 1, 4}}}, {1'000'000'000'000, {{0, 7, 1, 0}}}};
   c.justified = {place(3, 7, 1, 0, false), place(9, 2, 0, -1, true), place(4, 300, 5, 1, false)};
   c.liveness = liveness::Witness{{0, 1, 2, 10, -3, 4}, 7};
   c.bounds.emplace();
@@ -75,7 +76,7 @@ std::string payload_of(const std::string& raw) {
 }
 
 std::string payload_head() {
-  return natural(4) + "test" + std::string(64, '\x11') + natural(1) + natural(0);
+  return natural(4) + "test" + std::string(64, '\x11') + natural(1) + natural(0) + natural(0);
 }
 
 std::string obligation(std::uint64_t rule, const std::string& witness,

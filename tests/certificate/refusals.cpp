@@ -23,12 +23,12 @@ std::string with(const std::string& obligations, std::uint64_t count = 1) {
 
 /// A payload with these justified places, and nothing proved.
 std::string with_places(const std::string& places) {
-  return forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) + places + natural(0));
+  return forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) + natural(0) + places + natural(0));
 }
 
 /// A compressed certificate, by its parts.
 std::string compressed(std::uint64_t size, const ir::Digest& digest, const std::string& frame) {
-  return seal(kMagic + natural(1) + natural(1) + natural(size) + text_of(digest) +
+  return seal(kMagic + natural(kCertificateVersion) + natural(1) + natural(size) + text_of(digest) +
               natural(frame.size()) + frame);
 }
 
@@ -50,14 +50,14 @@ TEST_CASE("not a certificate") {
 }
 
 TEST_CASE("another version of the format") {
-  CHECK(refusal(seal(kMagic + natural(2) + "whatever")) == Reason::other_version);
+  CHECK(refusal(seal(kMagic + natural(kCertificateVersion + 1) + "whatever")) == Reason::other_version);
   CHECK(refusal(seal(kMagic + natural(0) + natural(0) + natural(0))) == Reason::other_version);
   CHECK(refusal(seal(kMagic + natural(~std::uint64_t{0}))) == Reason::other_version);
 }
 
 TEST_CASE("truncated inside, by a forger") {
   CHECK(refusal(seal(kMagic)) == Reason::truncated);
-  CHECK(refusal(seal(kMagic + natural(1) + natural(0) + natural(100) + "short")) ==
+  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(0) + natural(100) + "short")) ==
         Reason::truncated);
   CHECK(refusal(forge("")) == Reason::truncated);
   CHECK(refusal(forge(natural(200) + "short")) == Reason::truncated);
@@ -156,13 +156,13 @@ TEST_CASE("not canonical: the form does not follow from the size") {
   CHECK(refusal(compressed(payload.size(), ir::sha256(payload), ir::pack(payload, 9))) ==
         Reason::not_canonical);
   const std::string large = large_payload();
-  CHECK(refusal(seal(kMagic + natural(1) + natural(0) + natural(large.size()) + large)) ==
+  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(0) + natural(large.size()) + large)) ==
         Reason::not_canonical);
 }
 
 TEST_CASE("unknown form") {
   const std::string payload = payload_head() + natural(0);
-  CHECK(refusal(seal(kMagic + natural(1) + natural(2) + natural(payload.size()) + payload)) ==
+  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(2) + natural(payload.size()) + payload)) ==
         Reason::unknown_form);
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("other classes than the program") {
 }
 
 TEST_CASE("malformed producer") {
-  const std::string rest = std::string(64, '\x11') + natural(1) + natural(0) + natural(0);
+  const std::string rest = std::string(64, '\x11') + natural(1) + natural(0) + natural(0) + natural(0);
   CHECK(decoded(forge(natural(0) + rest)).producer.empty());
   CHECK(refusal(forge(natural(2) + "a\n" + rest)) == Reason::malformed_producer);
   CHECK(refusal(forge(natural(2) + "\x1b[" + rest)) == Reason::malformed_producer);
@@ -257,6 +257,34 @@ TEST_CASE("malformed witness") {
   CHECK(wrong(7, natural(1) + natural(1) + natural(1) + natural(1) + natural(1)));
 }
 
+TEST_CASE("malformed folding") {
+  const auto refused = [](const std::string& folding) {
+    return refusal(forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) + folding +
+                         natural(0) + natural(0))) == Reason::malformed_folding;
+  };
+  const auto group = [](std::uint64_t removed, std::int64_t program, std::int64_t op,
+                        std::uint64_t turns, std::uint64_t skip) {
+    return natural(1) + natural(removed) + natural(1) + integer(program) + integer(op) +
+           natural(turns) + natural(skip);
+  };
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 63U;
+  constexpr std::int64_t kBeyond = std::int64_t{1} << 32U;
+  const Certificate good =
+      decoded(forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) +
+                    group(kMost - 1, 2, 3, kMost - 1, kMost - 1) + natural(0) + natural(0)));
+  REQUIRE(good.folding.size() == 1);
+  CHECK(good.folding[0].removed == std::numeric_limits<std::int64_t>::max());
+  CHECK(good.folding[0].loops[0].program == 2);
+  CHECK(good.folding[0].loops[0].op == 3);
+  CHECK(refused(group(kMost, 2, 3, 4, 5)));
+  CHECK(refused(group(1, -1, 3, 4, 5)));
+  CHECK(refused(group(1, kBeyond, 3, 4, 5)));
+  CHECK(refused(group(1, 2, -1, 4, 5)));
+  CHECK(refused(group(1, 2, kBeyond, 4, 5)));
+  CHECK(refused(group(1, 2, 3, kMost, 5)));
+  CHECK(refused(group(1, 2, 3, 4, kMost)));
+}
+
 TEST_CASE("nothing is allocated for elements that have no bytes") {
   const auto detail = [](const std::string& bytes) {
     const auto result = decode(bytes);
@@ -266,6 +294,12 @@ TEST_CASE("nothing is allocated for elements that have no bytes") {
   // Four bytes a place, and one for the number of obligations, which could belong to a place.
   CHECK(detail(with_places(natural(2) + std::string(6, '\0'))) == "2 elements in 7 bytes");
   CHECK(detail(with_places(natural(2) + std::string(7, '\0'))) == "it ends too early");
+  const auto with_folding = [](const std::string& folding) {
+    return forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) + folding);
+  };
+  CHECK(detail(with_folding(natural(2) + "123")) == "2 elements in 3 bytes");
+  CHECK(detail(with_folding(natural(1) + natural(5) + natural(2) + "1234567")) ==
+        "2 elements in 7 bytes");
   CHECK(detail(with(obligation(0, integer(1) + natural(3) + "12"))) == "3 elements in 2 bytes");
   CHECK(detail(with(obligation(3, natural(3) + "12"))) == "3 elements in 2 bytes");
   CHECK(detail(with(obligation(5, natural(3) + "12"))) == "3 elements in 2 bytes");

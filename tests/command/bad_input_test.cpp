@@ -235,7 +235,7 @@ TEST_CASE("refused: nesting that no program has") {
        "expected at most 64 nested loops"}});
 }
 
-TEST_CASE("undecided: loops of 10^18 rounds, nested or not, in no time and no memory") {
+TEST_CASE("loops of 10^18 rounds, nested or not, in no time and no memory") {
   const TemporaryFolder folder;
   const std::string loop = R"({"repeat": 1000000000000000000, "ops": [)";
   for (const std::size_t depth : {1U, 3U, 64U}) {
@@ -244,8 +244,9 @@ TEST_CASE("undecided: loops of 10^18 rounds, nested or not, in no time and no me
     write_file(folder / "loop.json", program_of(ops));
     const ChildResult result = certify({folder / "loop.json"});
     CAPTURE(result.out);
-    CHECK(result.status == 2);
-    CHECK(contains(result.out, "n: undecided: "));
+    // A few rounds of each of 64 loops in one another are too many.
+    CHECK(result.status == (depth < 64 ? 0 : 2));
+    CHECK(contains(result.out, depth < 64 ? "n: certified" : "n: undecided: "));
     CHECK(result.cpu_seconds < 5);
     CHECK(result.peak_bytes < (std::uint64_t{1} << 29U));
   }

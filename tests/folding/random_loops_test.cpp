@@ -8,6 +8,7 @@
 
 #include "certify/pipeline.hpp"
 #include "proofs/folding/find.hpp"
+#include "proofs/recheck/recheck.hpp"
 #include "tests/counts.hpp"
 #include "tests/folding/loop_programs.hpp"
 
@@ -31,6 +32,7 @@ std::uint64_t first_seed() {
 certify::Options folding(bool fold) {
   certify::Options options;
   options.fold_from = fold ? std::optional<std::uint64_t>(0) : std::nullopt;
+  options.keep_witnesses = fold;
   return options;
 }
 
@@ -48,6 +50,11 @@ TEST_CASE("folded and unrolled, the verdict is the same") {
     if (few.folded) {
       ++folded;
       folded_certified += few.verdict == Verdict::certified ? 1 : 0;
+      REQUIRE(few.certificate);
+      const auto read = proofs::decode(proofs::encode(*few.certificate));
+      REQUIRE(std::holds_alternative<proofs::Certificate>(read));
+      const auto outcome = proofs::recheck(*program, std::get<proofs::Certificate>(read));
+      CHECK_MESSAGE(!outcome.denial, "seed ", seed, ": ", outcome.detail);
     } else if (whole.verdict == Verdict::certified) {
       const auto found = proofs::folding::find(*program);
       const auto* none = std::get_if<proofs::folding::NoFold>(&found);

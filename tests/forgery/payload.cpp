@@ -19,6 +19,7 @@ std::string head_of(const proofs::Certificate& certificate) {
   bare.producer = certificate.producer;
   bare.program = certificate.program;
   bare.target = certificate.target;
+  bare.folding = certificate.folding;
   bare.justified = certificate.justified;
   std::string payload = proofs::test::payload_of(encode(bare));
   payload.pop_back();  // the number of obligations: none

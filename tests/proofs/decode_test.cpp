@@ -12,7 +12,7 @@ using Reason = Unreadable::Reason;
 std::string head(const std::string& producer, const std::string& justified = natural(0),
                  std::uint64_t classes = 1) {
   return natural(producer.size()) + producer + std::string(64, '\x11') + natural(classes) +
-         justified;
+         natural(0) + justified;
 }
 
 Reason refused(const std::string& payload) { return refusal(forge(payload)); }
@@ -49,10 +49,10 @@ TEST_CASE("decode: what stands around the payload") {
   damaged[40] ^= 1;
   CHECK(refusal(damaged) == Reason::damaged);
   const std::uint64_t size = payload.size();
-  CHECK(refusal(seal(start(2, 0, size) + payload)) == Reason::other_version);
-  CHECK(refusal(seal(start(1, 2, size) + payload)) == Reason::unknown_form);
-  CHECK(refusal(seal(start(1, 0, size) + payload + "x")) == Reason::trailing_data);
-  CHECK(refusal(seal(start(1, 0, size + 1) + payload)) == Reason::truncated);
+  CHECK(refusal(seal(start(kCertificateVersion + 1, 0, size) + payload)) == Reason::other_version);
+  CHECK(refusal(seal(start(kCertificateVersion, 2, size) + payload)) == Reason::unknown_form);
+  CHECK(refusal(seal(start(kCertificateVersion, 0, size) + payload + "x")) == Reason::trailing_data);
+  CHECK(refusal(seal(start(kCertificateVersion, 0, size + 1) + payload)) == Reason::truncated);
   CHECK(refusal(good, size - 1) == Reason::too_large);
   static_cast<void>(std::get<Certificate>(decode(good, size)));
 }
@@ -62,13 +62,13 @@ TEST_CASE("decode: compressed if and only if it is large, and one frame of the s
   const auto zstd = [](const std::string& payload, const std::string& unpacked,
                        const std::string& digest) {
     const std::string frame = ir::pack(payload, 1);
-    return seal(start(1, 1, unpacked.size()) + digest + natural(frame.size()) + frame);
+    return seal(start(kCertificateVersion, 1, unpacked.size()) + digest + natural(frame.size()) + frame);
   };
   CHECK(refusal(zstd(small, small, digest_of(small))) == Reason::not_canonical);
   const std::string bytes = encode(large_certificate());
   static_cast<void>(decoded(bytes));
   const std::string large(5000, '\x7f'), larger(5001, '\x7f');
-  CHECK(refusal(seal(start(1, 0, large.size()) + large)) == Reason::not_canonical);
+  CHECK(refusal(seal(start(kCertificateVersion, 0, large.size()) + large)) == Reason::not_canonical);
   CHECK(refusal(zstd(large, larger, digest_of(large))) == Reason::damaged);
   CHECK(refusal(zstd(large, large, digest_of(larger))) == Reason::damaged);
 }
