@@ -17,6 +17,7 @@
 #include "proofs/find_subject.hpp"
 #include "proofs/flow/rule.hpp"
 #include "proofs/folding/find.hpp"
+#include "proofs/folding/labels.hpp"
 #include "proofs/isolation/rule.hpp"
 #include "proofs/liveness/rule.hpp"
 #include "proofs/memory/rule.hpp"
@@ -383,8 +384,22 @@ std::optional<ProgramReport> judge_folded(const ir::Program& program, const Opti
   for (const ir::FoldedGroup& group : fold.folding) report.folded->loops += group.loops.size();
   Certificate certificate = certificate_of(program, fold.subject.net);
   certificate.folding = std::move(fold.folding);
-  report = judge(fold.subject, certificate, options, std::move(report));
-  if (holds(report)) return report;
+  Options with_witnesses = options;
+  with_witnesses.keep_witnesses = true;
+  report = judge(fold.subject, certificate, with_witnesses, std::move(report));
+  if (holds(report)) {
+    std::optional<std::string> changing;
+    if (const auto& shard = report.certificate->shard) {
+      changing = proofs::folding::labels_change(report.certificate->folding, *fold.folded,
+                                                fold.subject, *shard);
+    }
+    if (!changing) {
+      if (!options.keep_witnesses) report.certificate.reset();
+      return report;
+    }
+    why = "shard does not carry over: " + *changing;
+    return std::nullopt;
+  }
   why = fmt::format("with its loops folded to {} ops it is {} by {}", left,
                     to_string(report.verdict), first_open(report));
   return std::nullopt;

@@ -115,7 +115,6 @@ class Folder {
 
   /// Shortens the loops of one engine program and widens what moves with them.
   bool walk(std::uint32_t p) {
-    if (group_of_[p].empty()) return true;
     auto& ops = out_.program.programs[p].ops;
     std::vector<Enclosing> around;
     for (std::uint32_t i = 0; i < ops.size(); ++i) {
@@ -124,7 +123,7 @@ class Folder {
       if (op.code == OpCode::run) {
         if (!widen(op, around)) return false;
       } else if (op.code == OpCode::repeat) {
-        const std::uint32_t g = group_of_[p][i];
+        const std::uint32_t g = group_of_[p].empty() ? kNone : group_of_[p][i];
         if (g != kNone) {
           const auto depth = static_cast<std::uint32_t>(around.size());
           if (out_.depth[g] != kNone && out_.depth[g] != depth)
@@ -156,6 +155,12 @@ class Folder {
       if (seen_[a]) return refuse(0, "two ops share a list of accesses");
       seen_[a] = true;
       const std::size_t first = first_moving(access.region, around);
+      // What it does depends on how large its operands are.
+      const bool reduces = whole_.stages[op.object].kind == StageKind::allreduce;
+      if (reduces && first != kNone)
+        return refuse(around[first].group, "an all-reduce moves with it");
+      if (reduces && access.region.kind == RegionKind::tensor)
+        sized_.push_back(access.region.object);
       if (first != kNone && !widen(access, around, first)) return false;
       if (access.region.kind != RegionKind::tensor) continue;
       if (first != kNone) moved_.push_back(access.region.object);
@@ -325,6 +330,7 @@ class Folder {
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     for (const std::uint32_t t : moved_)
       wanted[t] = is_view_or_base(t) || program.tensors[t].rows > kMost ? 0 : 1;
+    for (const std::uint32_t t : sized_) wanted[t] = 0;
     std::vector<std::vector<std::int64_t>> rows(program.tensors.size());
     const auto is_row = [](const AffineTerm& term) { return term.bound < 2; };
     for (const Access& access : program.accesses) {
@@ -363,6 +369,7 @@ class Folder {
   std::vector<std::vector<std::uint32_t>> group_of_;  // engine program -> op -> group; empty: none
   std::vector<std::vector<Footprint>> footprints_;    // by group
   std::vector<std::uint32_t> moved_;                  // tensors of widened accesses
+  std::vector<std::uint32_t> sized_;                  // tensors that all-reduces touch
   std::vector<bool> seen_;                            // accesses of ops that were walked
   std::vector<char> shares_;                          // tensors that are views or have some
 };

@@ -69,13 +69,10 @@ class Examination {
         shape_(folding.size()) {}
 
   std::vector<Objection> run() {
-    for (const Rule rule : {Rule::shard, Rule::reduction}) {
-      if (applies(rule, program_)) {
-        object(0, Objection::Kind::values,
-               std::string("values pass through all trips, and ") + std::string(to_string(rule)) +
-                   " follows them");
-        return objections_;
-      }
+    if (applies(Rule::reduction, program_)) {
+      object(0, Objection::Kind::values,
+             "values pass through all trips, and reduction follows them");
+      return objections_;
     }
     find_parties();
     const std::set<std::uint32_t> depths(folded_.depth.begin(), folded_.depth.end());

@@ -8,6 +8,7 @@
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
 #include "proofs/folding/check.hpp"
+#include "proofs/folding/labels.hpp"
 #include "proofs/issues.hpp"
 
 namespace spatialcert::proofs {
@@ -135,6 +136,11 @@ Outcome recheck(const ir::Program& program, const Certificate& certificate,
       return deny(Denial::unfoldable,
                   fmt::format("group {}: {}", objections.front().group, objections.front().why));
     }
+  }
+  if (folded && certificate.shard) {
+    if (const auto why =
+            folding::labels_change(certificate.folding, *folded, subject, *certificate.shard))
+      return deny(Denial::unfoldable, *why);
   }
   for (const Rule rule : all_rules()) {
     const bool asked = std::find(required.begin(), required.end(), rule) != required.end();

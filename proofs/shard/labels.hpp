@@ -152,6 +152,8 @@ class LabelRun {
   void restart(const std::vector<char>& kept);
 
   [[nodiscard]] const std::vector<LabelId>& contents() const { return contents_; }  ///< per segment
+  /// Of the latest run performed: the label of what each of its parts has become.
+  [[nodiscard]] const std::vector<LabelId>& results() const { return results_; }
   [[nodiscard]] std::uint64_t stores() const { return stores_; }  ///< to the spine, so far
   [[nodiscard]] Dataflow& dataflow() { return dataflow_; }
   [[nodiscard]] const Labels& labels() const { return labels_; }
