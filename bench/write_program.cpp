@@ -31,8 +31,9 @@ struct Family {
 };
 
 Family program(ir::Program (*make)(std::uint64_t)) {
-  return {1,
-          [make](const Numbers& n, const auto& path) { return ir::write_program(make(n[0]), path); }};
+  return {1, [make](const Numbers& n, const auto& path) {
+            return ir::write_program(make(n[0]), path);
+          }};
 }
 
 Family text(std::string (*make)(std::uint64_t)) {

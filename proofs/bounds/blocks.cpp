@@ -145,8 +145,7 @@ class Blocks {
     const Executed done(query, states);
     std::vector<smt::Term> sum{query.constant(block.base)};
     for (const std::uint32_t t : block.free) {
-      sum.push_back(
-          query.if_then_else(done.of(t), query.constant(delta(t)), query.constant(0)));
+      sum.push_back(query.if_then_else(done.of(t), query.constant(delta(t)), query.constant(0)));
     }
     query.require(query.less(query.constant(maximum), query.sum(sum)));
     if (!std::holds_alternative<smt::Impossible>(session.solve(query))) return false;

@@ -182,9 +182,8 @@ bool fits(Fixture& f, const std::string& name, std::size_t ops_of_block) {
     if (counts && op.object == number) events.push_back(t);
   }
   const ir::Semaphore& s = f.program.semaphores[number];
-  return events.empty() ||
-         fits_in_blocks(f.subject, f.position, s.initial, s.maximum, events, f.session,
-                        ops_of_block);
+  return events.empty() || fits_in_blocks(f.subject, f.position, s.initial, s.maximum, events,
+                                          f.session, ops_of_block);
 }
 
 TEST_CASE("bounds: what blocks of any size show holds in the whole program") {

@@ -47,8 +47,7 @@ TEST_CASE("ordering: questions of a long program stay short, whichever engines t
   Draft d("long");
   d.tensor("x", "external").tensor("y").fifo("q", 2).fifo("r", 2);
   d.engine("load", {turns, "reserve q", "run load x > q", "push q", "end"});
-  d.engine("compute",
-           {turns, "front q", "reserve r", "run move q > r", "push r", "pop q", "end"});
+  d.engine("compute", {turns, "front q", "reserve r", "run move q > r", "push r", "pop q", "end"});
   d.engine("store", {turns, "front r", "run store r > y", "pop r", "end"});
   Fixture f(d);
   CHECK(outcome(check(f.subject, proved(f))) == "accepted");

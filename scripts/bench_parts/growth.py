@@ -9,6 +9,7 @@ FAMILIES = {
     'composed': 'sections of 48 ops in four chains on four chips, a rendezvous after every four',
 }
 MOST = {'ring': 1_000_000}  # collectives have at most 256 ranks
+SUMMARY = (10_000, 100_000, 1_000_000, 10_000_000)
 LARGE_COMPOSED = 5_000_000  # the size that a target speaks of
 SECONDS = 600
 
@@ -53,5 +54,20 @@ def render(rows):
         fits = [f'{name} {text.fitted(growth(rows, family, get, 9000))} from 10,000 ops and '
                 f'{text.fitted(growth(rows, family, get, 90_000))} from 100,000'
                 for name, get in (('certifying', text.certifying), ('rechecking', text.rechecking))]
-        out += ['', f'Exponents: {"; ".join(fits)}.']
+        out += ['', f'Exponents: {"; ".join(fits)}.', *text.why_undecided(mine)]
     return out
+
+
+def summary(rows):
+    """The table of the README."""
+    lines = []
+    for family, what in FAMILIES.items():
+        for r in rows:
+            if r['family'] == family and r['size'] in SUMMARY and 'recheck' in r:
+                lines.append((what.partition(':')[0], text.count(r['ops']), text.seconds(r['read']),
+                              text.seconds(text.certifying(r)), text.ratio(text.certifying(r), r['read']),
+                              text.count(r['queries']), text.seconds(text.rechecking(r)),
+                              text.ratio(text.rechecking(r), r['read']), text.count(r['certificate_bytes'])))
+                what = ''
+    return text.table(('program', 'ops', 'read', 'certify', 'x read', 'Z3 queries', 'recheck', 'x read', 'bytes of certificate'),
+                      lines)

@@ -77,7 +77,11 @@ class Bench:
             if name == 'program':
                 programs.append({})
             (programs[-1] if programs else head)[name] = value if name in TEXTS else float(value) if '.' in value else int(value)
+        head.pop('z3', None)  # stands with the machine
         out = [{**head, **program} for program in programs] or [head]
+        for row in out:
+            if row.get('verdict') == 'certified':
+                row.pop('line', None)
         if late:
             out[-1]['ended'] = f'not finished after {seconds} s'
         elif child.returncode:

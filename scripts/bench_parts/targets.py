@@ -14,7 +14,7 @@ class Target:
     def cells(self):
         known = bool(self.figures) and all(value is not None for _, value, _, _ in self.figures)
         met = known and all(value <= limit for _, value, limit, _ in self.figures)
-        found = '; '.join(f'{name} {"not reached" if value is None else form.format(value)}'.strip()
+        found = '; '.join(f'{name} {"not decided" if value is None else form.format(value)}'.strip()
                           for name, value, _, form in self.figures)
         return self.what, found or 'not measured', 'met' if met else '**not yet**'
 

@@ -20,8 +20,8 @@ def figure(value):
     """Three digits, no exponent."""
     if value is None:
         return ''
-    if value == 0:
-        return '0'
+    if value < 0.0001:
+        return '0' if value == 0 else '< 0.0001'
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     return f'{round(value, digits):,.{min(digits, 4)}f}'
 
@@ -56,3 +56,11 @@ def rechecking(row):
 
 def outcome(row):
     return row.get('ended') or row.get('verdict', '')
+
+
+def why_undecided(rows):
+    """A paragraph with the first reason that the report of an undecided program gives, if any is."""
+    for row in rows:
+        if row.get('verdict') == 'undecided':
+            return ['', f'Undecided, for example `{row["line"]}`.']
+    return []

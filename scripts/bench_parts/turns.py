@@ -37,4 +37,5 @@ def render(rows):
     return [f'One section of 8 to 17 op texts, whatever the trip count. At most {SECONDS} CPU seconds per program.', '',
             *text.table(['turns', *head],
                         [[text.count(count), *(cell for family in FAMILIES for cell in cells(family, count))]
-                         for count in counts])]
+                         for count in counts]),
+            *text.why_undecided(rows)]

@@ -73,6 +73,8 @@ def render(rows):
     out = ['Worker i of a chain takes what worker i-1 left in a buffer and leaves its own: `wait full; wait empty; run; post full; '
            'post empty`, two semaphores between neighbours. A hand-off is a post that a wait needs, `full` or `empty`. '
            f'At most {SECONDS} CPU seconds per program.']
+    fit = text.exponent([(r['workers'], text.certifying(r)) for r in growing(rows) if r.get('verdict') == 'certified'])
+    out[0] += f' Exponent of certifying the loops with workers, as far as they are certified: {text.fitted(fit)}.'
     for kind, title in (('loop', 'As loops'), ('text', 'Unrolled, as text')):
         out += ['', f'**{title}**', '', *text.table(head, [line(r) for r in rows if r['kind'] == kind])]
-    return out
+    return out + text.why_undecided(rows)
