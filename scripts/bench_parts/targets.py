@@ -15,7 +15,7 @@ class Target:
         known = bool(self.figures) and all(value is not None for _, value, _, _ in self.figures)
         met = known and all(value <= limit for _, value, limit, _ in self.figures)
         found = '; '.join(f'{name} {"not decided" if value is None else form.format(value)}'.strip()
-                          for name, value, _, form in self.figures)
+                          for name, value, _, form in self.figures).replace('; with', ' with')
         return self.what, found or 'not measured', 'met' if met else '**not yet**'
 
 
@@ -82,5 +82,5 @@ def render(parts):
     for name, make in (('growth', flat), ('growth', growing), ('turns', turning), ('monolithic', compared),
                        ('composer', composing), ('workers', handing)):
         found += make(parts[name]) if name in parts else []
-    return ['Set beforehand, and computed from the figures below.', '',
-            *text.table(('target', 'figure', ''), [target.cells() for target in found])]
+    return found and ['Set beforehand, and computed from the figures below.', '',
+                      *text.table(('target', 'figure', ''), [target.cells() for target in found])]
