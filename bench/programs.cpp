@@ -90,15 +90,26 @@ struct Folder {
 
 }  // namespace
 
+ir::Program make(Family family, std::uint64_t ops) {
+  const auto wanted = static_cast<std::int64_t>(ops);
+  switch (family) {
+    case Family::ring:
+      return ring(wanted);
+    case Family::pipeline:
+      return pipeline(wanted);
+    case Family::composed:
+      break;
+  }
+  return composed(wanted);
+}
+
 const Sample& sample(Family family, std::int64_t ops) {
   static const Folder folder;
   static std::map<std::pair<Family, std::int64_t>, std::unique_ptr<const Sample>> made;
   auto& slot = made[{family, ops}];
   if (slot == nullptr) {
     auto fresh = std::make_unique<Sample>();
-    fresh->program = family == Family::ring       ? ring(ops)
-                     : family == Family::pipeline ? pipeline(ops)
-                                                  : composed(ops);
+    fresh->program = make(family, static_cast<std::uint64_t>(ops));
     fresh->path = (folder.path / fmt::format("{}-{}.json", static_cast<int>(family), ops)).string();
     const ir::Status failed = ir::write_program(fresh->program, fresh->path);
     SPATIALCERT_REQUIRE(!failed, "the sample is written");

@@ -15,6 +15,8 @@ namespace spatialcert::bench {
 /// after each.
 enum class Family : std::uint8_t { ring, pipeline, composed };
 
+[[nodiscard]] ir::Program make(Family family, std::uint64_t ops);
+
 struct Sample {
   ir::Program program;
   std::string path;  ///< a file that holds it, removed when the process ends

@@ -10,6 +10,9 @@ namespace spatialcert::proofs {
 namespace {
 
 constexpr std::size_t kPairsPerQuery = 40;
+/// Positions that one query may reach over where its pairs are of several pairs of engine programs:
+/// the last of one and the first of the next can be a whole program apart.
+constexpr std::uint32_t kReachOfMixed = 4'000;
 
 std::vector<std::uint32_t> programs_at(const Subject& subject, const ir::Site& site) {
   std::vector<std::uint32_t> programs;
@@ -79,14 +82,34 @@ smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t
 
 namespace {
 
+/// How many of the pairs from `at` on are one query.
+std::size_t group_at(const Subject& subject, const std::vector<std::uint32_t>& position,
+                     const std::vector<OrderedPair>& pairs, std::size_t at) {
+  const auto& program = subject.stretch.program;
+  std::uint32_t low = 0xffffffffU, high = 0;
+  std::size_t count = 0;
+  for (; count < kPairsPerQuery && at + count < pairs.size(); ++count) {
+    const OrderedPair& pair = pairs[at + count];
+    low = std::min({low, position[pair.first], position[pair.last]});
+    high = std::max({high, position[pair.first], position[pair.last]});
+    const bool mixed = program[pair.first] != program[pairs[at].first] ||
+                       program[pair.last] != program[pairs[at].last];
+    if (mixed && high - low > kReachOfMixed) break;
+  }
+  return count;
+}
+
 /// `programs`: what every query speaks of; null: the engine programs of its own pairs.
 std::optional<std::string> refute_in_groups(const Subject& subject,
                                             const std::vector<std::uint32_t>& position,
                                             smt::Session& session,
                                             const std::vector<OrderedPair>& pairs,
                                             const std::vector<std::uint32_t>* programs) {
-  for (std::size_t at = 0; at < pairs.size(); at += kPairsPerQuery) {
-    const std::size_t count = std::min(kPairsPerQuery, pairs.size() - at);
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < pairs.size(); at += count) {
+    // Sorted by engine programs only if each query has its own; otherwise by position.
+    count = programs == nullptr ? group_at(subject, position, pairs, at)
+                                : std::min(kPairsPerQuery, pairs.size() - at);
     const smt::Answer answer =
         ask_reversal(subject, position, session,
                      programs != nullptr ? *programs : programs_of(subject, &pairs[at], count),

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ir/counter_bounds.hpp"
+#include "proofs/bounds/blocks.hpp"
 #include "proofs/bounds/rule.hpp"
 #include "proofs/cuts.hpp"
 #include "proofs/executed.hpp"
@@ -16,6 +17,8 @@ namespace {
 
 /// Transitions up to which one query may ask for an overflowing state.
 constexpr std::uint32_t kQueryLimit = 60'000;
+/// Transitions up to which it asks for that at once, without trying block by block.
+constexpr std::uint32_t kSmall = 2'000;
 constexpr std::uint64_t kSeeds = 16;
 constexpr std::size_t kLoosePerQuery = 1'000;
 
@@ -143,6 +146,9 @@ std::vector<std::vector<std::pair<std::uint32_t, Round>>> rounds_of(
 std::variant<std::monostate, Counterexample, Unknown> ask(
     const Subject& subject, const std::vector<std::uint32_t>& position, const Cuts& cuts,
     std::uint32_t window, const Round& round, const ir::Semaphore& s, smt::Session& session) {
+  if (session.classes && subject.stretch.transitions() > kSmall &&
+      fits_in_blocks(subject, position, round.base, s.maximum, round.events, session))
+    return std::monostate{};
   if (subject.stretch.transitions() > kQueryLimit && cuts.centre.empty()) {
     return Unknown{fmt::format(
         "semaphore {} may exceed its maximum, and the program is too large for one query", s.name)};

@@ -40,6 +40,20 @@ TEST_CASE("ordering: what is ordered is proved and its paths accepted") {
   }
 }
 
+TEST_CASE("ordering: questions of a long program stay short, whichever engines they are about") {
+  // 1,021 pairs between two engines, which no query's number of pairs divides, then as many between
+  // the next two.
+  const std::string turns = "repeat 1021";
+  Draft d("long");
+  d.tensor("x", "external").tensor("y").fifo("q", 2).fifo("r", 2);
+  d.engine("load", {turns, "reserve q", "run load x > q", "push q", "end"});
+  d.engine("compute", {turns, "front q", "reserve r", "run move q > r", "push r", "pop q", "end"});
+  d.engine("store", {turns, "front r", "run store r > y", "pop r", "end"});
+  Fixture f(d);
+  CHECK(outcome(check(f.subject, proved(f))) == "accepted");
+  CHECK(f.session.resource < 200'000);
+}
+
 TEST_CASE("ordering: without an order of the net there is nothing to accept") {
   Draft d("crossed");
   d.semaphore("s").semaphore("t");
