@@ -12,6 +12,7 @@
 #include "proofs/find_subject.hpp"
 #include "proofs/folding/check.hpp"
 #include "proofs/folding/groups.hpp"
+#include "proofs/folding/labels.hpp"
 #include "tests/counts.hpp"
 #include "tests/folding/loop_programs.hpp"
 #include "tests/oracle/generator.hpp"
@@ -36,6 +37,7 @@ std::uint64_t first_seed() {
 certify::Options unrolled() {
   certify::Options options;
   options.fold_from.reset();
+  options.keep_witnesses = true;
   return options;
 }
 
@@ -84,7 +86,7 @@ ir::Folding forge(const ir::Program& program, Random& random) {
 }
 
 TEST_CASE("no folding makes a refuted program one that holds") {
-  std::uint64_t refuted = 0, forged = 0, accepted = 0;
+  std::uint64_t refuted = 0, forged = 0, accepted = 0, by_labels = 0;
   std::map<std::string, std::uint64_t> why;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + samples(); ++seed) {
     const auto program = generate_loops(seed);
@@ -110,17 +112,23 @@ TEST_CASE("no folding makes a refuted program one that holds") {
         continue;
       }
       ++accepted;
-      CHECK_MESSAGE(certify::certify(folded.program, unrolled()).verdict != Verdict::certified,
-                    "seed ", seed, " attempt ", attempt);
+      const certify::ProgramReport left = certify::certify(folded.program, unrolled());
+      if (left.verdict != Verdict::certified) continue;
+      ++by_labels;
+      CHECK_MESSAGE(
+          (left.certificate->shard &&
+           proofs::folding::labels_change(folding, folded, std::get<proofs::Subject>(subject),
+                                          *left.certificate->shard)),
+          "seed ", seed, " attempt ", attempt);
     }
   }
   count("foldings of refuted programs forged", forged);
   std::string reasons;
   for (const auto& [reason, number] : why) reasons += fmt::format("\n  {} {}", number, reason);
   MESSAGE(
-      fmt::format("{} refuted programs, {} foldings, {} accepted (and something else refuted); "
-                  "refused:{}",
-                  refuted, forged, accepted, reasons));
+      fmt::format("{} refuted programs, {} foldings, {} accepted (and something else refuted, "
+                  "{} times labels that change); refused:{}",
+                  refuted, forged, accepted, by_labels, reasons));
   CHECK(accepted > 20);
 }
 

@@ -34,7 +34,7 @@ struct Worker {
 
 class LoopMaker {
  public:
-  LoopMaker(Maker& maker) : m_(maker), r_(maker.random) {}
+  LoopMaker(Maker& maker, bool sharded) : m_(maker), r_(maker.random), sharded_(sharded) {}
 
   void phase() {
     const auto programs = m_.choose(1 + r_.below(m_.programs()));
@@ -52,7 +52,7 @@ class LoopMaker {
       channels.push_back(channel(workers[i], workers[i + 1]));
     // Now and then a way back, so that the workers are a ring.
     in_place_.reset();
-    if (r_.chance(20)) in_place_ = tensor(ir::Init::external);
+    if (r_.chance(20)) in_place_ = tensor(ir::Init::external, programs.front());
     for (std::size_t i = 0; i < workers.size(); ++i) {
       work(workers[i], i == 0 ? nullptr : &channels[i - 1],
            i + 1 == workers.size() ? nullptr : &channels[i]);
@@ -60,7 +60,7 @@ class LoopMaker {
   }
 
  private:
-  std::uint32_t tensor(ir::Init init) {
+  std::uint32_t tensor(ir::Init init, std::uint32_t program) {
     ir::Tensor t;
     t.name = fmt::format("m{}", m_.sketch.frame.tensors.size());
     t.role = init == ir::Init::external ? ir::TensorRole::input : ir::TensorRole::output;
@@ -68,6 +68,7 @@ class LoopMaker {
     t.cols = kCell;
     t.dtype = ir::DType::i8;
     t.init = init;
+    if (sharded_ && r_.chance(60)) t.owner = m_.site(program).chip;
     m_.sketch.frame.tensors.push_back(t);
     return static_cast<std::uint32_t>(m_.sketch.frame.tensors.size() - 1);
   }
@@ -95,8 +96,10 @@ class LoopMaker {
 
   void work(const Worker& w, const Channel* in, const Channel* out) {
     Ops& ops = m_.sketch.ops[w.program];
-    const auto read = r_.chance(60) ? std::optional(tensor(ir::Init::external)) : std::nullopt;
-    const auto write = r_.chance(60) ? std::optional(tensor(ir::Init::undefined)) : std::nullopt;
+    const auto read =
+        r_.chance(60) ? std::optional(tensor(ir::Init::external, w.program)) : std::nullopt;
+    const auto write =
+        r_.chance(60) ? std::optional(tensor(ir::Init::undefined, w.program)) : std::nullopt;
     const bool also_in_place = in_place_ && r_.chance(60);
     const std::int64_t step = r_.between(1, 2);
     const std::int64_t width = r_.chance(80) ? step : r_.between(1, 3);
@@ -191,6 +194,7 @@ class LoopMaker {
 
   Maker& m_;
   Random& r_;
+  bool sharded_;
   std::optional<std::uint32_t> in_place_;
 };
 
@@ -199,7 +203,7 @@ class LoopMaker {
 std::optional<ir::Program> generate_loops(std::uint64_t seed) {
   Random coin(seed ^ 0x10095U);
   Maker maker(seed, coin.chance(25));
-  LoopMaker loops(maker);
+  LoopMaker loops(maker, coin.chance(30));
   const std::uint32_t phases = coin.chance(35) ? 2 : 1;
   for (std::uint32_t i = 0; i < phases; ++i) {
     if (coin.chance(25)) append_motif(maker);

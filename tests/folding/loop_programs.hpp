@@ -4,8 +4,8 @@
 // A program has one or two phases. In each of them some engine programs run a loop each and pass
 // pages or tokens on, at rates that may differ, with trips taken out of the loops, windows that
 // slide, credits or none, nests; they read and write tensors that move with the loops, tiles
-// that meet, overlap or leave gaps, in place or not. Between the phases stand the motifs of the
-// other random programs (tests/oracle/). Half of the programs are damaged.
+// that meet, overlap or leave gaps, in place or not, some of them of one chip. Between the phases
+// stand the motifs of the other random programs (tests/oracle/). Half of the programs are damaged.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,8 @@ certify::Options folding(bool fold) {
 }
 
 TEST_CASE("folded and unrolled, the verdict is the same") {
-  std::uint64_t programs = 0, folded = 0, certified = 0, refuted = 0, folded_certified = 0;
+  std::uint64_t programs = 0, folded = 0, certified = 0, refuted = 0, folded_certified = 0,
+                sharded = 0;
   std::map<std::string, std::uint64_t> why;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + samples(); ++seed) {
     const auto program = generate_loops(seed);
@@ -53,6 +54,7 @@ TEST_CASE("folded and unrolled, the verdict is the same") {
       REQUIRE(few.certificate);
       const auto read = proofs::decode(proofs::encode(*few.certificate));
       REQUIRE(std::holds_alternative<proofs::Certificate>(read));
+      sharded += few.certificate->shard ? 1 : 0;
       const auto outcome = proofs::recheck(*program, std::get<proofs::Certificate>(read));
       CHECK_MESSAGE(!outcome.denial, "seed ", seed, ": ", outcome.detail);
     } else if (whole.verdict == Verdict::certified) {
@@ -67,10 +69,11 @@ TEST_CASE("folded and unrolled, the verdict is the same") {
   std::string reasons;
   for (const auto& [reason, number] : why) reasons += fmt::format("\n  {} {}", number, reason);
   MESSAGE(
-      fmt::format("{} programs, {} certified, {} refuted; {} folded, {} of them certified; "
-                  "certified and not folded:{}",
-                  programs, certified, refuted, folded, folded_certified, reasons));
+      fmt::format("{} programs, {} certified, {} refuted; {} folded, {} of them certified, "
+                  "{} with data of one chip; certified and not folded:{}",
+                  programs, certified, refuted, folded, folded_certified, sharded, reasons));
   CHECK(folded_certified * 3 > certified);
+  CHECK(sharded * 20 > certified);
   CHECK(refuted * 10 > programs);
 }
 
