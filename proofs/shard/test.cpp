@@ -274,6 +274,12 @@ TEST_CASE("shard: an all-reduce works element by element") {
       "other size", 2,
       {"run cut w0 > a", "run cut x > b[0:32]", "run cut q1 > b[32:64]", "run all a b > z"});
   misses(other.buffer("a").buffer("b").tensor("x", "external").tensor("z", "undefined", 8));
+  // Nor is any chip in all of it that is in the result of one half only: that chip 2 joins it after
+  // that makes it no sum over every chip.
+  Draft mixed = gathered("mixed halves", 3,
+                         {"run cut w0 > a[0:32]", "run cut q1 > a[32:64]", "run cut x > b",
+                          "run all a b > c[0:32]", "run all c[0:32] q2[0:32] > y[0:2]"});
+  misses(mixed.buffer("a").buffer("b").buffer("c").tensor("x", "external"));
 }
 
 TEST_CASE("shard: one chip needs one operand") {
