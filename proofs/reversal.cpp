@@ -10,6 +10,9 @@ namespace spatialcert::proofs {
 namespace {
 
 constexpr std::size_t kPairsPerQuery = 40;
+/// Positions that a question may span in any case, and how many times as many as its parts.
+constexpr std::uint64_t kNear = 10'000;
+constexpr std::uint64_t kMostApart = 8;
 
 std::vector<std::uint32_t> programs_at(const Subject& subject, const ir::Site& site) {
   std::vector<std::uint32_t> programs;
@@ -79,14 +82,53 @@ smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t
 
 namespace {
 
+/// How many of the pairs from `at` on make up one question. It speaks of all positions between the
+/// earliest and the latest of its ops, so the end of one pair of engine programs is not joined to
+/// the beginning of the next if that is far away.
+std::size_t group_from(const Subject& subject, const std::vector<std::uint32_t>& position,
+                       const std::vector<OrderedPair>& pairs, std::size_t at) {
+  struct Span {
+    std::uint64_t low = 0xffffffffU;
+    std::uint64_t high = 0;
+    void add(std::uint64_t p) {
+      low = std::min(low, p);
+      high = std::max(high, p);
+    }
+    [[nodiscard]] std::uint64_t length() const { return high - low + 1; }
+  };
+  const auto programs = [&](const OrderedPair& pair) {
+    return std::pair(subject.stretch.program[pair.first], subject.stretch.program[pair.last]);
+  };
+  const std::size_t most = std::min(pairs.size(), at + kPairsPerQuery);
+  Span all;
+  std::uint64_t apart = 0;  // sum of the spans of single pairs of engine programs
+  std::size_t end = at;
+  while (end < most) {
+    Span one, joined = all;
+    std::size_t next = end;
+    for (; next < most && programs(pairs[next]) == programs(pairs[end]); ++next) {
+      for (const std::uint32_t t : {pairs[next].first, pairs[next].last}) {
+        one.add(position[t]);
+        joined.add(position[t]);
+      }
+    }
+    apart += one.length();
+    if (end != at && joined.length() > kNear && joined.length() > kMostApart * apart) break;
+    all = joined;
+    end = next;
+  }
+  return end - at;
+}
+
 /// `programs`: what every query speaks of; null: the engine programs of its own pairs.
 std::optional<std::string> refute_in_groups(const Subject& subject,
                                             const std::vector<std::uint32_t>& position,
                                             smt::Session& session,
                                             const std::vector<OrderedPair>& pairs,
                                             const std::vector<std::uint32_t>* programs) {
-  for (std::size_t at = 0; at < pairs.size(); at += kPairsPerQuery) {
-    const std::size_t count = std::min(kPairsPerQuery, pairs.size() - at);
+  for (std::size_t at = 0, count = 0; at < pairs.size(); at += count) {
+    count = programs != nullptr ? std::min(kPairsPerQuery, pairs.size() - at)
+                                : group_from(subject, position, pairs, at);
     const smt::Answer answer =
         ask_reversal(subject, position, session,
                      programs != nullptr ? *programs : programs_of(subject, &pairs[at], count),
