@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 
+#include "certify/pool.hpp"
 #include "certify/report.hpp"
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
@@ -46,6 +47,7 @@ class Application {
         report_(report),
         position_(proofs::linear_extension(subject)) {
     verdict_.fill(Verdict::not_evaluated);
+    session_.performer = options.performer;
   }
 
   void run() {
@@ -364,6 +366,14 @@ std::string_view to_string(Verdict verdict) {
 }
 
 ProgramReport certify(const ir::Program& program, const Options& options) {
+  if (!options.performer && options.jobs > 1) {
+    Pool helpers(options.jobs - 1);
+    Options with_helpers = options;
+    with_helpers.performer = [&](std::size_t count, const std::function<void(std::size_t)>& part) {
+      helpers.each(count, part);
+    };
+    return certify(program, with_helpers);
+  }
   const auto start = Clock::now();
   ProgramReport report;
   report.name = program.name;

@@ -6,6 +6,7 @@
 // *undecided* and says why.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -61,6 +62,12 @@ struct Options {
   /// Ask about the whole program at once, and about every part of it, however many are equal: slow,
   /// and the same verdict. To compare with.
   bool monolithic = false;
+  /// Threads that work on the program, the calling one included. The report and what is handed out
+  /// do not depend on it, save for the seconds.
+  unsigned jobs = 1;
+  /// Instead of threads of its own, if the caller has some: performs part(0) to part(count - 1), in
+  /// any order and perhaps several at once, and returns when all are done.
+  std::function<void(std::size_t count, const std::function<void(std::size_t)>& part)> performer;
   /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query.
   std::function<void(std::string_view rule, std::uint64_t number, const std::string& smt2)>
       on_query;
