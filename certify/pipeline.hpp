@@ -68,10 +68,11 @@ struct Options {
   /// Instead of threads of its own, if the caller has some: performs part(0) to part(count - 1), in
   /// any order and perhaps several at once, and returns when all are done.
   std::function<void(std::size_t count, const std::function<void(std::size_t)>& part)> performer;
-  /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query.
+  /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query,
+  /// before it is asked. One thread asks Z3 then.
   std::function<void(std::string_view rule, std::uint64_t number, const std::string& smt2)>
       on_query;
-  /// Called when a rule starts.
+  /// Called when a rule starts, by one thread at a time.
   std::function<void(std::string_view what)> on_progress;
 };
 

@@ -74,7 +74,10 @@ Command declare_certify(CLI::App& parent) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{0xffffffffU}));
   app->add_flag("--monolithic", options.monolithic,
                 "Ask Z3 about the whole program at once: slow, and the same verdict");
-  app->add_option("-j,--jobs", options.jobs, "Programs at a time (default: number of cores)")
+  app->add_option(
+         "-j,--jobs", options.jobs,
+         "Threads: for several programs, and for the parts of one where there are more threads "
+         "than programs; the output does not depend on it (default: number of cores)")
       ->check(CLI::Range(1U, 1024U));
   app->add_option("--smt2", options.smt2_folder, "Write every query to DIR/PROGRAM/RULE-nnn.smt2")
       ->type_name("DIR");
