@@ -105,7 +105,7 @@ struct Questions {
   std::function<std::vector<Term>(std::size_t i, Query& query)> write;
   /// The answer that lets one go on to the next question.
   Answer expected = Impossible{};
-  /// Questions that are asked in one context, one after the other: 1 for long ones.
+  /// Questions that are asked in one context, one after the other: fewer if they are long.
   std::size_t together = 8;
 };
 struct Replies {

@@ -153,7 +153,7 @@ class Prover {
     questions.logic = smt::Logic::linear;
     questions.count = begin.size() - 1;
     questions.expected = smt::Impossible{};
-    questions.together = 1;
+    questions.together = 4;
     questions.write = [&](std::size_t i, smt::Query& query) {
       Equations equations(run_, query);
       std::vector<smt::Term> differs;
