@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <mutex>
+#include <variant>
 
+#include "certify/pool.hpp"
 #include "certify/report.hpp"
 #include "ir/folding.hpp"
 #include "ir/program_file.hpp"
@@ -38,7 +41,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Applies the rules to one program, in an order in which what a rule presupposes comes before it.
+/// Applies the rules to one program.
 class Application {
  public:
   Application(const ir::Program& program, const proofs::Subject& subject, const Options& options,
@@ -49,17 +52,42 @@ class Application {
         report_(report),
         position_(proofs::linear_extension(subject)) {
     verdict_.fill(Verdict::not_evaluated);
+    // What is handed out is handed out in order.
+    if (options.on_query) return;
+    for (smt::Session& session : sessions_) session.performer = options.performer;
   }
 
   void run() {
+    std::array<std::optional<RuleReport>, proofs::kRules> results;
+    for (const Step& step : steps()) {
+      sessions_[0].perform(step.size(), [&](std::size_t lane) {
+        for (const Rule rule : step[lane]) {
+          RuleReport result = apply(rule, sessions_[lane]);
+          verdict_[static_cast<std::size_t>(rule)] = result.verdict;
+          results[static_cast<std::size_t>(rule)] = std::move(result);
+        }
+      });
+    }
     for (const Rule rule : proofs::all_rules()) {
-      RuleReport result = apply(rule);
-      verdict_[static_cast<std::size_t>(rule)] = result.verdict;
-      if (wanted(rule)) report_.rules.push_back(std::move(result));
+      auto& result = results[static_cast<std::size_t>(rule)];
+      SPATIALCERT_REQUIRE(result, "every rule is in some step");
+      if (wanted(rule)) report_.rules.push_back(*std::move(result));
     }
   }
 
  private:
+  /// Rules in an order in which what one presupposes comes before it. The two lanes of a step know
+  /// nothing of each other, not even what was asked, so they may be applied at the same time.
+  using Step = std::array<std::vector<Rule>, 2>;
+  static const std::vector<Step>& steps() {
+    static const std::vector<Step> kSteps{
+        {{{Rule::liveness}, {}}},
+        {{{Rule::boundary, Rule::bounds}, {Rule::isolation, Rule::memory, Rule::coverage}}},
+        {{{Rule::ordering, Rule::flow}, {Rule::quiescence}}},
+        {{{Rule::shard}, {Rule::reduction}}}};
+    return kSteps;
+  }
+
   [[nodiscard]] bool wanted(Rule rule) const {
     return options_.rules.empty() ||
            std::find(options_.rules.begin(), options_.rules.end(), rule) != options_.rules.end();
@@ -90,21 +118,24 @@ class Application {
     }
   }
 
-  RuleReport apply(Rule rule) {
+  RuleReport apply(Rule rule, smt::Session& session) {
     RuleReport result;
     result.rule = rule;
     if (!needed(rule)) {
       result.verdict = Verdict::not_evaluated;
       return result;
     }
-    if (options_.on_progress && wanted(rule)) options_.on_progress(proofs::to_string(rule));
-    session_.limits.resource = options_.rlimit;
-    session_.queries = session_.resource = session_.repeated = 0;
-    session_.classes = !options_.monolithic;
-    session_.on_query = nullptr;
+    if (options_.on_progress && wanted(rule)) {
+      const std::lock_guard lock(progress_);
+      options_.on_progress(proofs::to_string(rule));
+    }
+    session.limits.resource = options_.rlimit;
+    session.queries = session.resource = session.repeated = 0;
+    session.classes = !options_.monolithic;
+    session.on_query = nullptr;
     if (options_.on_query && wanted(rule)) {
-      session_.on_query = [&](const std::string& smt2) {
-        options_.on_query(proofs::to_string(rule), session_.queries, smt2);
+      session.on_query = [&](const std::string& smt2) {
+        options_.on_query(proofs::to_string(rule), session.queries, smt2);
       };
     }
     const auto start = Clock::now();
@@ -115,11 +146,11 @@ class Application {
       result.verdict = Verdict::not_evaluated;
       result.detail = std::move(*reason);
     } else {
-      evaluate(rule, session_, result);
+      evaluate(rule, session, result);
     }
     result.seconds = seconds_since(start);
-    result.queries = session_.queries;
-    result.resource = session_.resource;
+    result.queries = session.queries;
+    result.resource = session.resource;
     return result;
   }
 
@@ -296,7 +327,8 @@ class Application {
   std::vector<proofs::ordering::ExaminedPair> examined_;
   proofs::Cuts cuts_;  // none until the boundaries are proved
   std::array<Verdict, proofs::kRules> verdict_;
-  smt::Session session_;
+  std::array<smt::Session, 2> sessions_;  // per lane
+  std::mutex progress_;
 };
 
 /// The program's verdict from its rules': refuted before undecided before certified.
@@ -342,11 +374,12 @@ std::string first_open(const ProgramReport& report) {
 }
 
 /// A certificate still without witnesses.
-Certificate certificate_of(const ir::Program& program, const ir::Net& net) {
+Certificate certificate_of(const ir::Program& program, const ir::Digest& digest,
+                           const ir::Net& net) {
   Certificate certificate;
   certificate.producer =
       fmt::format("spatialcert {}, z3 {}", tool_version(), smt::solver_version());
-  certificate.program = ir::digest(program);
+  certificate.program = digest;
   certificate.target = ir::target_digest(program);
   // Those that counting justifies come first.
   certificate.justified.assign(net.places.end() - static_cast<std::ptrdiff_t>(net.by_order),
@@ -382,7 +415,9 @@ std::optional<ProgramReport> judge_folded(const ir::Program& program, const Opti
   ProgramReport report = head;
   report.folded = FoldedLoops{0, left};
   for (const ir::FoldedGroup& group : fold.folding) report.folded->loops += group.loops.size();
-  Certificate certificate = certificate_of(program, fold.subject.net);
+  const ir::Digest digest = ir::digest(program);
+  report.digest = ir::to_hex(digest);
+  Certificate certificate = certificate_of(program, digest, fold.subject.net);
   certificate.folding = std::move(fold.folding);
   Options with_witnesses = options;
   with_witnesses.keep_witnesses = true;
@@ -405,11 +440,33 @@ std::optional<ProgramReport> judge_folded(const ir::Program& program, const Opti
   return std::nullopt;
 }
 
+struct Translation {
+  ir::Digest digest{};
+  std::optional<std::variant<proofs::Subject, proofs::Untranslatable>> found;
+};
+Translation translate(const ir::Program& program, const Options& options) {
+  Translation out;
+  const auto part = [&](std::size_t i) {
+    if (i == 0) {
+      out.found = proofs::find_subject(program);
+    } else {
+      out.digest = ir::digest(program);
+    }
+  };
+  if (options.performer) {
+    options.performer(2, part);
+  } else {
+    for (const std::size_t i : {0U, 1U}) part(i);
+  }
+  return out;
+}
+
 ProgramReport judge_unrolled(const ir::Program& program, const Options& options,
                              ProgramReport report, const std::string& not_folded) {
   if (options.on_progress) options.on_progress("translation");
-  const auto translated = proofs::find_subject(program);
-  if (const auto* large = std::get_if<proofs::Untranslatable>(&translated)) {
+  const Translation translation = translate(program, options);
+  report.digest = ir::to_hex(translation.digest);
+  if (const auto* large = std::get_if<proofs::Untranslatable>(&*translation.found)) {
     RuleReport coverage;
     coverage.rule = Rule::coverage;
     coverage.detail = fmt::format("op {} of engine program {} unrolls to more than {} ops{}{}",
@@ -419,8 +476,9 @@ ProgramReport judge_unrolled(const ir::Program& program, const Options& options,
     conclude(report);
     return report;
   }
-  const auto& subject = std::get<proofs::Subject>(translated);
-  return judge(subject, certificate_of(program, subject.net), options, std::move(report));
+  const auto& subject = std::get<proofs::Subject>(*translation.found);
+  return judge(subject, certificate_of(program, translation.digest, subject.net), options,
+               std::move(report));
 }
 
 }  // namespace
@@ -434,11 +492,18 @@ std::string_view to_string(Verdict verdict) {
 }
 
 ProgramReport certify(const ir::Program& program, const Options& options) {
+  if (!options.performer && options.jobs > 1) {
+    Pool helpers(options.jobs - 1);
+    Options with_helpers = options;
+    with_helpers.performer = [&](std::size_t count, const std::function<void(std::size_t)>& part) {
+      helpers.each(count, part);
+    };
+    return certify(program, with_helpers);
+  }
   const auto start = Clock::now();
   ProgramReport report;
   report.name = program.name;
   report.ops = ir::op_count(program);
-  report.digest = ir::to_hex(ir::digest(program));
   report.partial = !options.rules.empty();
   if (program.postconditions.empty()) {
     report.notes.emplace_back(

@@ -6,6 +6,7 @@
 // *undecided* and says why.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -71,10 +72,17 @@ struct Options {
   /// Programs of at least so many op instances have their loops folded, where that leaves at most
   /// half of them. Nothing: never.
   std::optional<std::uint64_t> fold_from = 10'000;
-  /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query.
+  /// Threads that work on the program, the calling one included. The report and what is handed out
+  /// do not depend on it, save for the seconds.
+  unsigned jobs = 1;
+  /// Instead of threads of its own, if the caller has some: performs part(0) to part(count - 1), in
+  /// any order and perhaps several at once, and returns when all are done.
+  std::function<void(std::size_t count, const std::function<void(std::size_t)>& part)> performer;
+  /// Called with rule name, number within the rule (from 1), and SMT-LIB 2 text of every query,
+  /// before it is asked. One thread asks Z3 then.
   std::function<void(std::string_view rule, std::uint64_t number, const std::string& smt2)>
       on_query;
-  /// Called when a rule starts.
+  /// Called when a rule starts, by one thread at a time.
   std::function<void(std::string_view what)> on_progress;
 };
 

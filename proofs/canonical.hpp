@@ -5,8 +5,11 @@
 // for all of them (DESIGN 8). Untrusted: the witnesses that rest on it are checked for every part.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "ir/digest.hpp"
 #include "smt/query.hpp"
@@ -38,6 +41,23 @@ class CanonicalText {
   if (!session.classes || !session.impossible.contains(key)) return false;
   ++session.repeated;
   return true;
+}
+
+/// Which of the questions have to be asked, in their order: the others equal one of those, or one
+/// that was found impossible. Counts the others.
+[[nodiscard]] inline std::vector<std::size_t> not_yet_asked(
+    smt::Session& session, const std::vector<smt::QuestionKey>& keys) {
+  std::vector<std::size_t> open;
+  std::set<smt::QuestionKey> asked;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (known_impossible(session, keys[i])) continue;
+    if (!session.classes || asked.insert(keys[i]).second) {
+      open.push_back(i);
+    } else {
+      ++session.repeated;
+    }
+  }
+  return open;
 }
 
 }  // namespace spatialcert::proofs

@@ -10,9 +10,9 @@ namespace spatialcert::proofs {
 namespace {
 
 constexpr std::size_t kPairsPerQuery = 40;
-/// Positions that one query may reach over where its pairs are of several pairs of engine programs:
-/// the last of one and the first of the next can be a whole program apart.
-constexpr std::uint32_t kReachOfMixed = 4'000;
+/// Positions that a question may span in any case, and how many times as many as its parts.
+constexpr std::uint64_t kNear = 10'000;
+constexpr std::uint64_t kMostApart = 8;
 
 std::vector<std::uint32_t> programs_at(const Subject& subject, const ir::Site& site) {
   std::vector<std::uint32_t> programs;
@@ -43,38 +43,65 @@ std::vector<std::uint32_t> all_programs(const Subject& subject) {
   return programs;
 }
 
-smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t>& position,
-                         smt::Session& session, const std::vector<std::uint32_t>& programs,
-                         const OrderedPair* pairs, std::size_t count) {
+namespace {
+
+/// Some pairs, as one question.
+struct Group {
+  const OrderedPair* pairs = nullptr;
+  std::size_t count = 0;
+  /// What the question speaks of; null: the engine programs of the pairs themselves.
+  const std::vector<std::uint32_t>* programs = nullptr;
+};
+
+Reachable states_of(const Subject& subject, const std::vector<std::uint32_t>& position,
+                    const Group& group) {
   Scope scope;
-  scope.programs = programs;
+  scope.programs =
+      group.programs != nullptr ? *group.programs : programs_of(subject, group.pairs, group.count);
   scope.position = &position;
   scope.low = 0xffffffffU;
   std::vector<std::uint32_t> asked;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (const std::uint32_t t : {pairs[i].first, pairs[i].last}) {
+  for (std::size_t i = 0; i < group.count; ++i) {
+    for (const std::uint32_t t : {group.pairs[i].first, group.pairs[i].last}) {
       asked.push_back(t);
       scope.low = std::min(scope.low, position[t]);
       scope.high = std::max(scope.high, position[t]);
     }
   }
-  const Reachable states = reachable(subject, scope, asked);
+  return reachable(subject, scope, asked);
+}
+
+smt::QuestionKey key_of(const Reachable& states, const Group& group) {
   CanonicalText text('r');
   states.write(text);
-  for (std::size_t i = 0; i < count; ++i) {
-    text.number(states.number(pairs[i].first));
-    text.number(states.number(pairs[i].last));
+  for (std::size_t i = 0; i < group.count; ++i) {
+    text.number(states.number(group.pairs[i].first));
+    text.number(states.number(group.pairs[i].last));
   }
-  const smt::QuestionKey key = text.key();
-  if (known_impossible(session, key)) return smt::Impossible{};
-  smt::Query query = session.query(smt::Logic::propositional);
+  return text.key();
+}
+
+void write(smt::Query& query, const Reachable& states, const Group& group) {
   const Executed done(query, states);
   std::vector<smt::Term> reversed;
-  for (std::size_t i = 0; i < count; ++i) {
-    reversed.push_back(
-        query.all_of({done.of(pairs[i].last), query.negation(done.of(pairs[i].first))}));
+  for (std::size_t i = 0; i < group.count; ++i) {
+    reversed.push_back(query.all_of(
+        {done.of(group.pairs[i].last), query.negation(done.of(group.pairs[i].first))}));
   }
   query.require(query.any_of(reversed));
+}
+
+}  // namespace
+
+smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t>& position,
+                         smt::Session& session, const OrderedPair& pair) {
+  const auto programs = all_programs(subject);
+  const Group group{&pair, 1, &programs};
+  const Reachable states = states_of(subject, position, group);
+  const smt::QuestionKey key = key_of(states, group);
+  if (known_impossible(session, key)) return smt::Impossible{};
+  smt::Query query = session.query(smt::Logic::propositional);
+  write(query, states, group);
   smt::Answer answer = session.solve(query);
   if (std::holds_alternative<smt::Impossible>(answer)) session.impossible.insert(key);
   return answer;
@@ -82,42 +109,79 @@ smt::Answer ask_reversal(const Subject& subject, const std::vector<std::uint32_t
 
 namespace {
 
-/// How many of the pairs from `at` on are one query.
-std::size_t group_at(const Subject& subject, const std::vector<std::uint32_t>& position,
-                     const std::vector<OrderedPair>& pairs, std::size_t at) {
-  const auto& program = subject.stretch.program;
-  std::uint32_t low = 0xffffffffU, high = 0;
-  std::size_t count = 0;
-  for (; count < kPairsPerQuery && at + count < pairs.size(); ++count) {
-    const OrderedPair& pair = pairs[at + count];
-    low = std::min({low, position[pair.first], position[pair.last]});
-    high = std::max({high, position[pair.first], position[pair.last]});
-    const bool mixed = program[pair.first] != program[pairs[at].first] ||
-                       program[pair.last] != program[pairs[at].last];
-    if (mixed && high - low > kReachOfMixed) break;
+/// How many of the pairs from `at` on make up one question. It speaks of all positions between the
+/// earliest and the latest of its ops, so the end of one pair of engine programs is not joined to
+/// the beginning of the next if that is far away.
+std::size_t group_from(const Subject& subject, const std::vector<std::uint32_t>& position,
+                       const std::vector<OrderedPair>& pairs, std::size_t at) {
+  struct Span {
+    std::uint64_t low = 0xffffffffU;
+    std::uint64_t high = 0;
+    void add(std::uint64_t p) {
+      low = std::min(low, p);
+      high = std::max(high, p);
+    }
+    [[nodiscard]] std::uint64_t length() const { return high - low + 1; }
+  };
+  const auto programs = [&](const OrderedPair& pair) {
+    return std::pair(subject.stretch.program[pair.first], subject.stretch.program[pair.last]);
+  };
+  const std::size_t most = std::min(pairs.size(), at + kPairsPerQuery);
+  Span all;
+  std::uint64_t apart = 0;  // sum of the spans of single pairs of engine programs
+  std::size_t end = at;
+  while (end < most) {
+    Span one, joined = all;
+    std::size_t next = end;
+    for (; next < most && programs(pairs[next]) == programs(pairs[end]); ++next) {
+      for (const std::uint32_t t : {pairs[next].first, pairs[next].last}) {
+        one.add(position[t]);
+        joined.add(position[t]);
+      }
+    }
+    apart += one.length();
+    if (end != at && joined.length() > kNear && joined.length() > kMostApart * apart) break;
+    all = joined;
+    end = next;
   }
-  return count;
+  return end - at;
 }
 
-/// `programs`: what every query speaks of; null: the engine programs of its own pairs.
-std::optional<std::string> refute_in_groups(const Subject& subject,
-                                            const std::vector<std::uint32_t>& position,
-                                            smt::Session& session,
-                                            const std::vector<OrderedPair>& pairs,
-                                            const std::vector<std::uint32_t>* programs) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < pairs.size(); at += count) {
-    // Sorted by engine programs only if each query has its own; otherwise by position.
-    count = programs == nullptr ? group_at(subject, position, pairs, at)
-                                : std::min(kPairsPerQuery, pairs.size() - at);
-    const smt::Answer answer =
-        ask_reversal(subject, position, session,
-                     programs != nullptr ? *programs : programs_of(subject, &pairs[at], count),
-                     &pairs[at], count);
-    if (const auto* undecided = std::get_if<smt::Undecided>(&answer)) return undecided->reason;
-    SPATIALCERT_REQUIRE(std::holds_alternative<smt::Impossible>(answer),
-                        "the solver and the clocks disagree");
+/// `programs`: what every question speaks of; null: the engine programs of its own pairs.
+void add_groups(const Subject& subject, const std::vector<std::uint32_t>& position,
+                const std::vector<OrderedPair>& pairs, const std::vector<std::uint32_t>* programs,
+                std::vector<Group>& groups) {
+  for (std::size_t at = 0; at < pairs.size(); at += groups.back().count) {
+    const std::size_t count = programs != nullptr ? std::min(kPairsPerQuery, pairs.size() - at)
+                                                  : group_from(subject, position, pairs, at);
+    groups.push_back({&pairs[at], count, programs});
   }
+}
+
+std::optional<std::string> refute(const Subject& subject,
+                                  const std::vector<std::uint32_t>& position, smt::Session& session,
+                                  const std::vector<Group>& groups) {
+  std::vector<smt::QuestionKey> keys(groups.size());
+  session.perform(groups.size(), [&](std::size_t i) {
+    keys[i] = key_of(states_of(subject, position, groups[i]), groups[i]);
+  });
+  const std::vector<std::size_t> open = not_yet_asked(session, keys);
+  smt::Questions questions;
+  questions.logic = smt::Logic::propositional;
+  questions.count = open.size();
+  questions.expected = smt::Impossible{};
+  questions.write = [&](std::size_t i, smt::Query& query) {
+    const Group& group = groups[open[i]];
+    write(query, states_of(subject, position, group), group);
+    return std::vector<smt::Term>{};
+  };
+  const smt::Replies replies = session.ask(questions);
+  if (replies.other) {
+    const auto* undecided = std::get_if<smt::Undecided>(&*replies.other);
+    SPATIALCERT_REQUIRE(undecided != nullptr, "the solver and the clocks disagree");
+    return undecided->reason;
+  }
+  for (const std::size_t i : open) session.impossible.insert(keys[i]);
   return std::nullopt;
 }
 
@@ -128,18 +192,20 @@ std::optional<std::string> refute_reversals(const Subject& subject,
                                             smt::Session& session, const Cuts& cuts,
                                             const std::vector<OrderedPair>& pairs) {
   using ordering::Reach;
-  std::map<std::tuple<std::uint32_t, Reach, ir::Site>, std::vector<OrderedPair>> groups;
+  std::map<std::tuple<std::uint32_t, Reach, ir::Site>, std::vector<OrderedPair>> parts;
   for (const OrderedPair& pair : pairs) {
     const std::uint32_t window = cuts.window(position[pair.first]);
     if (window != cuts.window(position[pair.last])) continue;
     const ir::Site site = subject.program->programs[subject.stretch.program[pair.first]].site;
-    groups[{window, pair.reach, pair.reach == Reach::site ? site : ir::Site{}}].push_back(pair);
+    parts[{window, pair.reach, pair.reach == Reach::site ? site : ir::Site{}}].push_back(pair);
   }
-  for (auto& [key, members] : groups) {
-    std::vector<std::uint32_t> programs;
-    const Reach reach = std::get<1>(key);
-    if (reach == Reach::site) programs = programs_at(subject, std::get<2>(key));
-    if (reach == Reach::anywhere) programs = all_programs(subject);
+  std::map<std::pair<Reach, ir::Site>, std::vector<std::uint32_t>> programs;
+  std::vector<Group> groups;
+  for (auto& [key, members] : parts) {
+    const auto& [window, reach, site] = key;
+    const auto [speaks, fresh] = programs.try_emplace({reach, site});
+    if (fresh && reach == Reach::site) speaks->second = programs_at(subject, site);
+    if (fresh && reach == Reach::anywhere) speaks->second = all_programs(subject);
     // Direct pairs by engine program, so that a group speaks of few programs; the others by
     // position, so that it speaks of a short stretch of them.
     const bool direct = reach == Reach::direct;
@@ -151,21 +217,23 @@ std::optional<std::string> refute_reversals(const Subject& subject,
       };
       return order(x) < order(y);
     });
-    if (auto reason =
-            refute_in_groups(subject, position, session, members, direct ? nullptr : &programs))
-      return reason;
+    add_groups(subject, position, members, direct ? nullptr : &speaks->second, groups);
   }
-  return std::nullopt;
+  return refute(subject, position, session, groups);
 }
 
 std::optional<std::string> refute_near(const Subject& subject,
                                        const std::vector<std::uint32_t>& position,
                                        smt::Session& session,
-                                       const std::vector<OrderedPair>& pairs) {
-  if (pairs.empty()) return std::nullopt;
+                                       const std::vector<std::vector<OrderedPair>>& lists) {
   const auto programs = all_programs(subject);
-  const bool direct = pairs.front().reach == ordering::Reach::direct;
-  return refute_in_groups(subject, position, session, pairs, direct ? nullptr : &programs);
+  std::vector<Group> groups;
+  for (const auto& pairs : lists) {
+    if (pairs.empty()) continue;
+    const bool direct = pairs.front().reach == ordering::Reach::direct;
+    add_groups(subject, position, pairs, direct ? nullptr : &programs, groups);
+  }
+  return refute(subject, position, session, groups);
 }
 
 }  // namespace spatialcert::proofs

@@ -36,7 +36,7 @@ enum class Rule : std::uint8_t {
 [[nodiscard]] std::optional<Rule> parse_rule(std::string_view name);
 /// Grows when a witness of the rule gets another meaning, so that older ones are not misread.
 [[nodiscard]] std::uint32_t rule_version(Rule rule);
-[[nodiscard]] const std::vector<Rule>& all_rules();  ///< in order of evaluation and of reports
+[[nodiscard]] const std::vector<Rule>& all_rules();  ///< in the order of reports
 inline constexpr std::size_t kRules = 11;            ///< how many there are
 /// Has the program anything that the rule speaks of? `boundary` speaks of closed boundaries,
 /// `isolation` of several sections, `reduction` of postconditions, `shard` of what belongs to one

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 #include <z3++.h>
 
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <iterator>
+
 namespace spatialcert::smt {
 
 class Context {
@@ -142,7 +147,8 @@ std::uint64_t Query::resource() const { return impl_->resource; }
 bool Query::truth(Term a) const { return impl_->model->eval(impl_->at(a), true).is_true(); }
 
 std::int64_t Query::value(Term a) const {
-  return impl_->model->eval(impl_->at(a), true).get_numeral_int64();
+  const z3::expr value = impl_->model->eval(impl_->at(a), true);
+  return value.is_bool() ? (value.is_true() ? 1 : 0) : value.get_numeral_int64();
 }
 
 Session::Session() : context_(std::make_shared<Context>()) {}
@@ -157,6 +163,86 @@ Answer Session::solve(Query& query) {
   Answer answer = query.solve();
   resource += query.resource();
   return answer;
+}
+
+namespace {
+
+bool same_kind(const Answer& a, const Answer& b) { return a.index() == b.index(); }
+
+std::vector<std::int64_t> values_of(const Query& query, const Answer& answer,
+                                    const std::vector<Term>& terms) {
+  std::vector<std::int64_t> out;
+  if (!std::holds_alternative<Satisfied>(answer)) return out;
+  for (const Term t : terms) out.push_back(query.value(t));
+  return out;
+}
+
+/// What came of the questions of one context: all of them, or up to the first other answer.
+struct Batch {
+  Replies replies;
+  std::uint64_t resource = 0;
+  std::exception_ptr fault;  ///< in place of the next answer
+  [[nodiscard]] bool last() const { return replies.other || fault; }
+
+  void ask(const Questions& questions, std::size_t begin, const Limits& limits,
+           const std::shared_ptr<Context>& context) {
+    const std::size_t end = std::min(questions.count, begin + questions.together);
+    for (std::size_t i = begin; i < end && !replies.other; ++i) {
+      Query query(questions.logic, limits, context);
+      const std::vector<Term> terms = questions.write(i, query);
+      const Answer answer = query.solve();
+      resource += query.resource();
+      replies.values.push_back(values_of(query, answer, terms));
+      if (!same_kind(answer, questions.expected)) replies.other = answer;
+    }
+  }
+};
+
+}  // namespace
+
+void Session::perform(std::size_t count, const std::function<void(std::size_t)>& task) const {
+  if (performer && count > 1) return performer(count, task);
+  for (std::size_t i = 0; i < count; ++i) task(i);
+}
+
+Replies Session::ask(const Questions& questions) {
+  Replies out;
+  if (on_query) {
+    for (std::size_t i = 0; i < questions.count && !out.other; ++i) {
+      Query one = query(questions.logic);
+      const std::vector<Term> terms = questions.write(i, one);
+      const Answer answer = solve(one);
+      out.values.push_back(values_of(one, answer, terms));
+      if (!same_kind(answer, questions.expected)) out.other = answer;
+    }
+    return out;
+  }
+  std::vector<Batch> batches((questions.count + questions.together - 1) / questions.together);
+  std::atomic<std::size_t> last{batches.size()};  // nothing behind this batch matters
+  perform(batches.size(), [&](std::size_t b) {
+    if (b > last.load()) return;
+    Batch& batch = batches[b];
+    try {
+      // A fresh context costs as much as a small question.
+      batch.ask(questions, b * questions.together, limits,
+                b == 0 ? context_ : std::make_shared<Context>());
+    } catch (...) {
+      batch.fault = std::current_exception();
+    }
+    std::size_t before = last.load();
+    while (batch.last() && b < before && !last.compare_exchange_weak(before, b)) {
+    }
+  });
+  for (Batch& batch : batches) {
+    queries += batch.replies.values.size();
+    resource += batch.resource;
+    std::move(batch.replies.values.begin(), batch.replies.values.end(),
+              std::back_inserter(out.values));
+    out.other = batch.replies.other;
+    if (batch.fault) std::rethrow_exception(batch.fault);
+    if (out.other) break;
+  }
+  return out;
 }
 
 std::string solver_version() {

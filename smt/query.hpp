@@ -8,10 +8,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -77,7 +79,7 @@ class Query {
   /// Resource units the solve took.
   [[nodiscard]] std::uint64_t resource() const;
 
-  /// Values in the model, after `Satisfied`.
+  /// Values in the model, after `Satisfied`. A truth is the value 0 or 1.
   [[nodiscard]] bool truth(Term a) const;
   [[nodiscard]] std::int64_t value(Term a) const;
 
@@ -88,6 +90,29 @@ class Query {
 
 /// Digest of a question as whoever asks it writes it down.
 using QuestionKey = std::array<std::uint8_t, 32>;
+
+/// Performs task(0) to task(count - 1), each once, in any order and perhaps several at once, and
+/// returns when all are done.
+using Performer =
+    std::function<void(std::size_t count, const std::function<void(std::size_t)>& task)>;
+
+/// Questions of one kind that do not depend on one another.
+struct Questions {
+  Logic logic = Logic::propositional;
+  std::size_t count = 0;
+  /// Writes question number i, and returns the terms whose values matter. Called by several threads
+  /// at once.
+  std::function<std::vector<Term>(std::size_t i, Query& query)> write;
+  /// The answer that lets one go on to the next question.
+  Answer expected = Impossible{};
+  /// Questions that are asked in one context, one after the other: fewer if they are long.
+  std::size_t together = 8;
+};
+struct Replies {
+  /// Of the terms of every question that was satisfied, up to the one that ended the search.
+  std::vector<std::vector<std::int64_t>> values;
+  std::optional<Answer> other;  ///< the first answer that is not the expected one: that of the last
+};
 
 /// Counts queries and hands every one to `on_query` (if set) before it is asked. Copies share one
 /// context, so they must not be used by two threads at once.
@@ -111,6 +136,15 @@ struct Session {
   [[nodiscard]] Query query(Logic logic) const;
   /// Solves through the session: counts, exports, asks.
   [[nodiscard]] Answer solve(Query& query);
+
+  /// How to do several things at once; if not set, one after the other.
+  Performer performer;
+  void perform(std::size_t count, const std::function<void(std::size_t)>& task) const;
+  /// Asks questions up to the first that has another answer than the expected one. Answers, models,
+  /// and what is counted do not depend on how many are asked at once: a context sees the same
+  /// questions in the same order, and what lies beyond the end of the search is thrown away. Those
+  /// that are handed out are asked one after the other.
+  [[nodiscard]] Replies ask(const Questions& questions);
 
  private:
   std::shared_ptr<Context> context_;

@@ -117,7 +117,7 @@ Certification::Certification(const CertifyOptions& options)
 int Certification::run() {
   const auto start = Clock::now();
   check_output(options_, to_folder_);
-  pool_ = std::make_unique<Pool>(options_.jobs);
+  pool_ = std::make_unique<certify::Pool>(options_.jobs);
   for (std::size_t i = 0; i < options_.paths.size(); ++i) {
     pool_->add([this, i] { start_file(i); });
   }
@@ -215,6 +215,9 @@ ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
   options.monolithic = options_.monolithic;
   if (options_.unroll || options_.monolithic) options.fold_from.reset();
   options.keep_witnesses = !options_.output.empty();
+  options.performer = [this](std::size_t count, const std::function<void(std::size_t)>& part) {
+    pool_->each(count, part);
+  };
   options.on_progress = [&](std::string_view what) { progress_.doing(program.name, what); };
   // A failure is kept until the pipeline has returned, which owes nothing to exceptions of others.
   std::string failure;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "certify/command/import_options.hpp"
-#include "certify/command/pool.hpp"
 #include "certify/command/progress.hpp"
+#include "certify/pool.hpp"
 #include "certify/report.hpp"
 
 namespace spatialcert::command {
@@ -99,7 +99,7 @@ class Certification {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::size_t, Block> blocks_;
-  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<certify::Pool> pool_;
 };
 
 }  // namespace spatialcert::command

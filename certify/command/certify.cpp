@@ -76,7 +76,10 @@ Command declare_certify(CLI::App& parent) {
                 "Ask Z3 about the whole program at once: slow, and the same verdict");
   app->add_flag("--unroll", options.unroll,
                 "Unroll loops even where a few of their trips would stand for all of them");
-  app->add_option("-j,--jobs", options.jobs, "Programs at a time (default: number of cores)")
+  app->add_option(
+         "-j,--jobs", options.jobs,
+         "Threads: for several programs, and for the parts of one where there are more threads "
+         "than programs; the output does not depend on it (default: number of cores)")
       ->check(CLI::Range(1U, 1024U));
   app->add_option("--smt2", options.smt2_folder, "Write every query to DIR/PROGRAM/RULE-nnn.smt2")
       ->type_name("DIR");

@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kCandidates = 8;
 /// Engine programs whose first op after a boundary is examined for what it does not wait for.
 constexpr std::size_t kExamined = 64;
+/// Boundaries whose questions are put together before any is asked.
+constexpr std::size_t kTogether = 256;
 
 class Prover {
  public:
@@ -40,9 +42,12 @@ class Prover {
         if (!find_centre(k, centre)) return refute(k);
       }
     }
-    for (std::size_t k = 0; k < meetings_.size(); ++k) {
-      auto reason = centre[k] == kNone ? ask_each(k) : ask_about(k, centre[k]);
-      if (reason) return Unknown{std::move(*reason)};
+    for (std::size_t k = 0; k < meetings_.size();) {
+      std::vector<std::vector<OrderedPair>> lists;
+      for (const std::size_t end = std::min(meetings_.size(), k + kTogether); k < end; ++k)
+        centre[k] == kNone ? add_each(k, lists) : add_about(k, centre[k], lists);
+      if (auto reason = refute_near(subject_, position_, session_, lists))
+        return Unknown{std::move(*reason)};
     }
     return Proved<Witness>{{std::move(centre)}};
   }
@@ -120,7 +125,8 @@ class Prover {
 
   /// Both ends of boundary k in iteration 1 of a persistent program (that has one before it), in
   /// the only one of any other.
-  [[nodiscard]] std::optional<std::string> ask_about(std::size_t k, std::uint32_t centre) {
+  void add_about(std::size_t k, std::uint32_t centre,
+                 std::vector<std::vector<OrderedPair>>& lists) const {
     const std::uint32_t round = subject_.persistent() ? 1 : 0;
     const std::uint32_t middle = meetings_.at(centre, round);
     std::vector<OrderedPair> direct, others;
@@ -139,12 +145,12 @@ class Prover {
       if (const auto t = op_after(k, p, round))
         add(middle, *t, std::binary_search(out_of.begin(), out_of.end(), p));
     }
-    if (auto reason = refute_near(subject_, position_, session_, direct)) return reason;
-    return refute_near(subject_, position_, session_, others);
+    lists.push_back(std::move(direct));
+    lists.push_back(std::move(others));
   }
 
   /// The same for a boundary without a centre.
-  [[nodiscard]] std::optional<std::string> ask_each(std::size_t k) {
+  void add_each(std::size_t k, std::vector<std::vector<OrderedPair>>& lists) const {
     const std::uint32_t round = subject_.persistent() ? 1 : 0;
     std::vector<OrderedPair> pairs;
     for (const std::uint32_t p : meetings_.before(k)) {
@@ -155,7 +161,7 @@ class Prover {
         if (first && p != q) pairs.push_back({*last, *first, ordering::Reach::anywhere, false});
       }
     }
-    return refute_near(subject_, position_, session_, pairs);
+    lists.push_back(std::move(pairs));
   }
 
   /// Engine programs with a place from their part of boundary k to that of the centre, up to the

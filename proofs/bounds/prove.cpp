@@ -142,54 +142,60 @@ std::vector<std::vector<std::pair<std::uint32_t, Round>>> rounds_of(
   return out;
 }
 
-/// Z3: is there a reachable state in the window in which the semaphore exceeds its maximum?
-std::variant<std::monostate, Counterexample, Unknown> ask(
-    const Subject& subject, const std::vector<std::uint32_t>& position, const Cuts& cuts,
-    std::uint32_t window, const Round& round, const ir::Semaphore& s, smt::Session& session) {
-  if (session.classes && subject.stretch.transitions() > kSmall &&
-      fits_in_blocks(subject, position, round.base, s.maximum, round.events, session))
-    return std::monostate{};
-  if (subject.stretch.transitions() > kQueryLimit && cuts.centre.empty()) {
-    return Unknown{fmt::format(
-        "semaphore {} may exceed its maximum, and the program is too large for one query", s.name)};
-  }
+/// Is there a reachable state in the window in which the semaphore exceeds its maximum?
+struct Question {
+  const ir::Semaphore* semaphore = nullptr;
+  std::uint32_t window = 0;
+  const Round* round = nullptr;
+};
+
+Reachable states_of(const Subject& subject, const std::vector<std::uint32_t>& position,
+                    const Cuts& cuts, const Question& q) {
   Scope scope;
   for (std::uint32_t p = 0; p < subject.program->programs.size(); ++p) scope.programs.push_back(p);
   if (!cuts.centre.empty()) {
     scope.position = &position;
-    scope.low = window == 0 ? 0 : cuts.position[window - 1] + 1;
-    scope.high = window == cuts.position.size() ? 0xffffffffU : cuts.position[window];
+    scope.low = q.window == 0 ? 0 : cuts.position[q.window - 1] + 1;
+    scope.high = q.window == cuts.position.size() ? 0xffffffffU : cuts.position[q.window];
   }
-  const Reachable states = reachable(subject, scope, round.events);
+  return reachable(subject, scope, q.round->events);
+}
+
+smt::QuestionKey key_of(const Subject& subject, const Reachable& states, const Question& q) {
   CanonicalText text('b');
   states.write(text);
-  text.signed_number(round.base);
-  text.signed_number(s.maximum);
-  for (const std::uint32_t t : round.events) {
+  text.signed_number(q.round->base);
+  text.signed_number(q.semaphore->maximum);
+  for (const std::uint32_t t : q.round->events) {
     text.number(states.number(t));
     text.signed_number(delta_of(subject, t));
   }
-  const smt::QuestionKey key = text.key();
-  if (known_impossible(session, key)) return std::monostate{};
-  smt::Query query = session.query(smt::Logic::linear);
+  return text.key();
+}
+
+/// Returns, for every event, the term that it has been performed.
+std::vector<smt::Term> write(const Subject& subject, smt::Query& query, const Reachable& states,
+                             const Question& q) {
   const Executed done(query, states);
-  std::vector<smt::Term> sum{query.constant(round.base)};
-  for (const std::uint32_t t : round.events) {
-    sum.push_back(
-        query.if_then_else(done.of(t), query.constant(delta_of(subject, t)), query.constant(0)));
+  std::vector<smt::Term> performed, sum{query.constant(q.round->base)};
+  for (const std::uint32_t t : q.round->events) {
+    performed.push_back(done.of(t));
+    sum.push_back(query.if_then_else(performed.back(), query.constant(delta_of(subject, t)),
+                                     query.constant(0)));
   }
-  query.require(query.less(query.constant(s.maximum), query.sum(sum)));
-  const smt::Answer answer = session.solve(query);
-  if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
-    return Unknown{undecided->reason};
-  if (std::holds_alternative<smt::Impossible>(answer)) {
-    session.impossible.insert(key);
-    return std::monostate{};
-  }
+  query.require(query.less(query.constant(q.semaphore->maximum), query.sum(sum)));
+  return performed;
+}
+
+/// A play up to the overflow in the state that Z3 found.
+std::variant<Counterexample, Unknown> overflow(const Subject& subject,
+                                               const std::vector<std::uint32_t>& position,
+                                               const Cuts& cuts, const Question& q,
+                                               const std::vector<std::int64_t>& done) {
   std::vector<std::uint32_t> performed;
-  if (window > 0 && !cuts.centre.empty()) performed.push_back(cuts.centre[window - 1]);
-  for (const std::uint32_t t : round.events) {
-    if (query.truth(done.of(t))) performed.push_back(t);
+  if (q.window > 0 && !cuts.centre.empty()) performed.push_back(cuts.centre[q.window - 1]);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    if (done[i] != 0) performed.push_back(q.round->events[i]);
   }
   // With the declared depths if they allow it, otherwise with deeper FIFOs.
   for (const bool with_credit : {true, false}) {
@@ -199,8 +205,51 @@ std::variant<std::monostate, Counterexample, Unknown> ask(
     if (auto found = fault_in(*subject.program, subject.stretch, schedule, deeper))
       return std::move(*found);
   }
-  return Unknown{fmt::format(
-      "semaphore {} may exceed its maximum, but no schedule was found in which it does", s.name)};
+  return Unknown{
+      fmt::format("semaphore {} may exceed its maximum, but no schedule was found in which it does",
+                  q.semaphore->name)};
+}
+
+/// Has Z3 find all of them impossible, equal ones once.
+std::variant<std::monostate, Counterexample, Unknown> ask(
+    const Subject& subject, const std::vector<std::uint32_t>& position, const Cuts& cuts,
+    std::vector<Question> all, smt::Session& session) {
+  if (session.classes && subject.stretch.transitions() > kSmall) {
+    std::erase_if(all, [&](const Question& q) {
+      return fits_in_blocks(subject, position, q.round->base, q.semaphore->maximum, q.round->events,
+                            session);
+    });
+  }
+  if (all.empty()) return std::monostate{};
+  if (subject.stretch.transitions() > kQueryLimit && cuts.centre.empty()) {
+    return Unknown{fmt::format(
+        "semaphore {} may exceed its maximum, and the program is too large for one query",
+        all.front().semaphore->name)};
+  }
+  std::vector<smt::QuestionKey> keys(all.size());
+  session.perform(all.size(), [&](std::size_t i) {
+    keys[i] = key_of(subject, states_of(subject, position, cuts, all[i]), all[i]);
+  });
+  const std::vector<std::size_t> open = not_yet_asked(session, keys);
+  smt::Questions questions;
+  questions.logic = smt::Logic::linear;
+  questions.count = open.size();
+  questions.expected = smt::Impossible{};
+  questions.write = [&](std::size_t i, smt::Query& query) {
+    const Question& q = all[open[i]];
+    return write(subject, query, states_of(subject, position, cuts, q), q);
+  };
+  const smt::Replies replies = session.ask(questions);
+  if (!replies.other) {
+    for (const std::size_t i : open) session.impossible.insert(keys[i]);
+    return std::monostate{};
+  }
+  if (const auto* undecided = std::get_if<smt::Undecided>(&*replies.other))
+    return Unknown{undecided->reason};
+  auto found = overflow(subject, position, cuts, all[open[replies.values.size() - 1]],
+                        replies.values.back());
+  if (auto* c = std::get_if<Counterexample>(&found)) return std::move(*c);
+  return std::get<Unknown>(std::move(found));
 }
 
 /// A semaphore that fits even if nothing is waited for: what it holds, what is posted, its maximum.
@@ -292,22 +341,26 @@ Search<Witness> search(const Subject& subject, const std::vector<std::uint32_t>&
     }
   }
   if (auto reason = ask_loose(std::move(loose), session)) return Unknown{std::move(*reason)};
-  for (std::size_t i = 0; i < tight.size(); ++i) {
-    const ir::SemaphoreBound& bound = tight[i];
+  // Up to the first semaphore whose windows, all of them, would still not show enough.
+  std::vector<Question> questions;
+  const ir::Semaphore* beyond = nullptr;
+  for (std::size_t i = 0; i < tight.size() && beyond == nullptr; ++i) {
+    const ir::Semaphore& s = subject.program->semaphores[tight[i].semaphore.value()];
     for (const auto& [window, round] : rounds[i]) {
-      const ir::Semaphore& s = subject.program->semaphores[bound.semaphore.value()];
       if (round.base >= 0 && round.posted <= s.maximum - round.base) continue;
-      auto answer = ask(subject, position, cuts, window, round, s, session);
-      if (auto* found = std::get_if<Counterexample>(&answer)) return Refuted{std::move(*found)};
-      if (auto* unknown = std::get_if<Unknown>(&answer)) return *unknown;
+      questions.push_back({&s, window, &round});
     }
-    const ir::Semaphore& s = subject.program->semaphores[bound.semaphore.value()];
-    if (bound.largest && *bound.largest <= s.maximum) continue;
+    if (!tight[i].largest || *tight[i].largest > s.maximum) beyond = &s;
+  }
+  auto answer = ask(subject, position, cuts, questions, session);
+  if (auto* found = std::get_if<Counterexample>(&answer)) return Refuted{std::move(*found)};
+  if (auto* unknown = std::get_if<Unknown>(&answer)) return *unknown;
+  if (beyond != nullptr) {
     if (subject.persistent()) {
       if (auto found = faulty_persistent_play(subject)) return Refuted{std::move(*found)};
     }
     return Unknown{fmt::format(
-        "the maximum of semaphore {} holds, but only by more than prefix sums show", s.name)};
+        "the maximum of semaphore {} holds, but only by more than prefix sums show", beyond->name)};
   }
   return Proved<Witness>{};
 }

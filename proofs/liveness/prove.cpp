@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ir/require.hpp"
 #include "ir/sections.hpp"
@@ -243,22 +244,31 @@ class Potentials {
   /// Asks Z3 block by block; the potentials of a block lie above those of all earlier ones.
   smt::Answer solve() {
     if (const auto answer = supplies()) return *answer;
-    std::vector<std::vector<std::uint32_t>> members(blocks_);
-    for (std::uint32_t h = 0; h < heads_.size(); ++h) {
-      if (block_[h] != kNoBlock) members[block_[h]].push_back(h);
-    }
-    std::vector<std::vector<Constraint>> inside(blocks_);
     std::int64_t widest = 1;
+    std::vector<Block> all(blocks_);
+    number_.resize(heads_.size());
+    for (std::uint32_t h = 0; h < heads_.size(); ++h) {
+      if (block_[h] == kNoBlock) continue;
+      auto& members = all[block_[h]].members;
+      number_[h] = static_cast<std::uint32_t>(members.size());
+      members.push_back(h);
+    }
     for (const Constraint& c : all_) {
       widest = std::max(widest, c.gap);
       if (block_[c.from] == block_[c.to] && block_[c.to] != kNoBlock)
-        inside[block_[c.to]].push_back(c);
+        all[block_[c.to]].inside.push_back(c);
     }
+    session_.perform(all.size(), [&](std::size_t b) { all[b].key = key_of(all[b]); });
+    if (const auto other = ask(all)) return *other;
     std::int64_t base = 0;
-    for (std::uint32_t b = 0; b < blocks_; ++b) {
-      const smt::Answer answer = solve_block(members[b], inside[b], base);
-      if (!std::holds_alternative<smt::Satisfied>(answer)) return answer;
-      for (const std::uint32_t h : members[b]) base = std::max(base, potential_[h] + widest);
+    for (const Block& block : all) {
+      const std::vector<std::int64_t>& values = session_.solved.at(block.key);
+      std::int64_t top = base;
+      for (std::size_t i = 0; i < block.members.size(); ++i) {
+        potential_[block.members[i]] = base + values[i];
+        top = std::max(top, base + values[i] + widest);
+      }
+      base = top;
     }
     return smt::Satisfied{};
   }
@@ -295,46 +305,61 @@ class Potentials {
     return answer;
   }
 
-  smt::Answer solve_block(const std::vector<std::uint32_t>& members,
-                          const std::vector<Constraint>& inside, std::int64_t base) {
-    number_.resize(heads_.size());
-    for (std::uint32_t i = 0; i < members.size(); ++i) number_[members[i]] = i;
+  struct Block {
+    std::vector<std::uint32_t> members;  ///< heads
+    std::vector<Constraint> inside;
+    smt::QuestionKey key{};
+  };
+
+  [[nodiscard]] smt::QuestionKey key_of(const Block& block) const {
     CanonicalText text('l');
-    text.number(members.size());
-    for (const Constraint& c : inside) {
+    text.number(block.members.size());
+    for (const Constraint& c : block.inside) {
       text.number(number_[c.from]);
       text.number(number_[c.to]);
       text.signed_number(c.gap);
     }
-    const smt::QuestionKey key = text.key();
-    const auto solved = session_.classes ? session_.solved.find(key) : session_.solved.end();
-    if (solved != session_.solved.end()) {
-      ++session_.repeated;
-      for (std::size_t i = 0; i < members.size(); ++i)
-        potential_[members[i]] = base + solved->second[i];
-      return smt::Satisfied{};
+    return text.key();
+  }
+
+  /// Has a solution for every block, with 0 as the least value, be it that of an equal one.
+  std::optional<smt::Answer> ask(const std::vector<Block>& all) {
+    std::vector<const Block*> open;
+    std::set<smt::QuestionKey> asked;
+    for (const Block& block : all) {
+      const bool known = session_.solved.contains(block.key) || !asked.insert(block.key).second;
+      if (known && session_.classes) {
+        ++session_.repeated;
+      } else {
+        open.push_back(&block);
+      }
     }
-    smt::Query query = session_.query(smt::Logic::difference);
+    smt::Questions questions;
+    questions.logic = smt::Logic::difference;
+    questions.count = open.size();
+    questions.expected = smt::Satisfied{};
+    questions.write = [&](std::size_t i, smt::Query& query) { return write(*open[i], query); };
+    smt::Replies replies = session_.ask(questions);
+    if (replies.other) return replies.other;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      auto& values = replies.values[i];
+      const auto least = std::min_element(values.begin(), values.end());
+      const std::int64_t base = least == values.end() ? 0 : *least;
+      for (std::int64_t& value : values) value -= base;
+      session_.solved[open[i]->key] = std::move(values);
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::vector<smt::Term> write(const Block& block, smt::Query& query) const {
     std::vector<smt::Term> terms;
-    for (const std::uint32_t h : members)
+    for (const std::uint32_t h : block.members)
       terms.push_back(query.integer(fmt::format("r{}", heads_.transition(h))));
-    for (const Constraint& c : inside) {
+    for (const Constraint& c : block.inside) {
       query.require(query.at_most(query.constant(c.gap),
                                   query.minus(terms[number_[c.to]], terms[number_[c.from]])));
     }
-    const smt::Answer answer = session_.solve(query);
-    if (!std::holds_alternative<smt::Satisfied>(answer)) return answer;
-    std::int64_t least = 0;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      potential_[members[i]] = query.value(terms[i]);
-      least = i == 0 ? potential_[members[i]] : std::min(least, potential_[members[i]]);
-    }
-    std::vector<std::int64_t>& values = session_.solved[key];
-    for (const std::uint32_t h : members) {
-      values.push_back(potential_[h] - least);
-      potential_[h] += base - least;
-    }
-    return answer;
+    return terms;
   }
 
   const Subject& subject_;
@@ -343,7 +368,8 @@ class Potentials {
   std::vector<ir::Piece> pieces_;
   Heads heads_;
   std::vector<Constraint> all_;
-  std::vector<std::uint32_t> block_, number_;
+  std::vector<std::uint32_t> block_;
+  std::vector<std::uint32_t> number_;  ///< of every head within its block
   std::uint32_t blocks_ = 0;
   std::vector<std::int64_t> potential_;
 };

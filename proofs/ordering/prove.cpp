@@ -130,8 +130,7 @@ class Prover {
                      [](const auto& x, const auto& y) { return x.first < y.first; });
     for (const auto& [distance, i] : ranked) {
       const OrderedPair pair{first(i), last(i), Reach::anywhere};
-      const smt::Answer answer =
-          ask_reversal(subject_, position_, session_, all_programs(subject_), &pair, 1);
+      const smt::Answer answer = ask_reversal(subject_, position_, session_, pair);
       if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
         return Unknown{undecided->reason};
       SPATIALCERT_REQUIRE(std::holds_alternative<smt::Satisfied>(answer),

@@ -75,8 +75,13 @@ std::optional<Counterexample> leftover(const Subject& subject) {
 
 Search<Witness> prove(const Subject& subject, smt::Session& session) {
   const auto all = terms_of(subject);
-  for (std::size_t at = 0; at < all.size(); at += kBlock) {
-    smt::Query query = session.query(smt::Logic::linear);
+  smt::Questions questions;
+  questions.logic = smt::Logic::linear;
+  questions.count = (all.size() + kBlock - 1) / kBlock;
+  questions.expected = smt::Impossible{};
+  questions.together = 1;
+  questions.write = [&](std::size_t block, smt::Query& query) {
+    const std::size_t at = block * kBlock;
     std::vector<smt::Term> off;
     for (std::size_t i = at; i < std::min(all.size(), at + kBlock); ++i) {
       // change = sum of amount * times, and it is not zero.
@@ -88,14 +93,15 @@ Search<Witness> prove(const Subject& subject, smt::Session& session) {
       off.push_back(query.negation(query.equal(change, query.constant(0))));
     }
     query.require(query.any_of(off));
-    const smt::Answer answer = session.solve(query);
-    if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
+    return std::vector<smt::Term>{};
+  };
+  const smt::Replies replies = session.ask(questions);
+  if (replies.other) {
+    if (const auto* undecided = std::get_if<smt::Undecided>(&*replies.other))
       return Unknown{undecided->reason};
-    if (std::holds_alternative<smt::Satisfied>(answer)) {
-      if (auto found = leftover(subject)) return Refuted{std::move(*found)};
-      return Unknown{subject.net.exact() ? "a counter is off balance, but no play ends with it"
-                                         : issue_text(subject, subject.net.issues.front())};
-    }
+    if (auto found = leftover(subject)) return Refuted{std::move(*found)};
+    return Unknown{subject.net.exact() ? "a counter is off balance, but no play ends with it"
+                                       : issue_text(subject, subject.net.issues.front())};
   }
   if (!subject.net.exact()) return Unknown{issue_text(subject, subject.net.issues.front())};
   return Proved<Witness>{};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "proofs/issues.hpp"
 #include "proofs/reduction/rule.hpp"
@@ -13,12 +14,41 @@ namespace {
 /// Values and summands that one query defines, roughly.
 constexpr std::size_t kQuerySize = 3'000;
 
+ValueRef below(const SymbolicRun& run, std::uint32_t summand, ValueRef at) {
+  const ValueRef child = run.summands()[summand].value;
+  return {child.node, child.offset + at.offset};
+}
+
+/// How many values and summands the equations of some outputs define.
+class Size {
+ public:
+  explicit Size(const SymbolicRun& run) : run_(run) {}
+
+  [[nodiscard]] std::size_t operator()() const { return size_; }
+
+  void add(ValueRef value) {
+    std::vector<ValueRef> work{value};
+    while (!work.empty()) {
+      const ValueRef at = work.back();
+      work.pop_back();
+      const Node& n = run_.node(at.node);
+      if (n.kind != NodeKind::sum || !seen_.insert(at).second) continue;
+      size_ += n.count + 1;
+      for (std::uint32_t i = n.first; i < n.first + n.count; ++i)
+        work.push_back(below(run_, i, at));
+    }
+  }
+
+ private:
+  const SymbolicRun& run_;
+  std::set<ValueRef> seen_;
+  std::size_t size_ = 0;
+};
+
 /// The equations of the values that some outputs depend on.
 class Equations {
  public:
   Equations(const SymbolicRun& run, smt::Query& query) : run_(run), query_(query) {}
-
-  [[nodiscard]] std::size_t size() const { return size_; }
 
   /// The term for `value`; defines it and everything below it once.
   smt::Term of(ValueRef value) {
@@ -37,7 +67,7 @@ class Equations {
       }
       bool ready = true;
       for (std::uint32_t i = n.first; i < n.first + n.count; ++i) {
-        const ValueRef child = below(i, at);
+        const ValueRef child = below(run_, i, at);
         if (!terms_.contains(child)) {
           work.push_back(child);
           ready = false;
@@ -57,10 +87,6 @@ class Equations {
   }
 
  private:
-  [[nodiscard]] ValueRef below(std::uint32_t summand, ValueRef at) const {
-    const ValueRef child = run_.summands()[summand].value;
-    return {child.node, child.offset + at.offset};
-  }
   smt::Term leaf(const Node& n, ValueRef at) {
     if (n.kind == NodeKind::input) return input(n.subject, at.offset);
     if (n.kind == NodeKind::zero) return query_.constant(0);
@@ -71,21 +97,18 @@ class Equations {
     std::vector<smt::Term> sum;
     for (std::uint32_t i = n.first; i < n.first + n.count; ++i) {
       const std::int64_t factor = run_.summands()[i].factor;
-      const smt::Term child = terms_.at(below(i, at));
+      const smt::Term child = terms_.at(below(run_, i, at));
       sum.push_back(factor == 1 ? child : query_.scaled(factor, child));
-      ++size_;
     }
     const smt::Term value = query_.integer(fmt::format("v_{}_{}", at.node, at.offset));
     query_.require(query_.equal(value, query_.sum(sum)));
     terms_.emplace(at, value);
-    ++size_;
   }
 
   const SymbolicRun& run_;
   smt::Query& query_;
   std::map<ValueRef, smt::Term> terms_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, smt::Term> inputs_;
-  std::size_t size_ = 0;
 };
 
 Counterexample wrong_result(const Subject& subject, const std::vector<std::uint32_t>& position,
@@ -125,25 +148,43 @@ class Prover {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (run_.mistyped(all_[i].value, all_[i].type)) return refute(i, i + 1);
     }
-    for (std::size_t at = 0; at < all_.size();) {
-      const std::size_t begin = at;
-      smt::Query query = session_.query(smt::Logic::linear);
+    const std::vector<std::size_t> begin = cut();
+    smt::Questions questions;
+    questions.logic = smt::Logic::linear;
+    questions.count = begin.size() - 1;
+    questions.expected = smt::Impossible{};
+    questions.together = 4;
+    questions.write = [&](std::size_t i, smt::Query& query) {
       Equations equations(run_, query);
       std::vector<smt::Term> differs;
-      while (at < all_.size() && (at == begin || equations.size() < kQuerySize) &&
-             at - begin < kQuerySize) {
-        differs.push_back(difference(query, equations, all_[at++]));
-      }
+      for (std::size_t at = begin[i]; at < begin[i + 1]; ++at)
+        differs.push_back(difference(query, equations, all_[at]));
       query.require(query.any_of(differs));
-      const smt::Answer answer = session_.solve(query);
-      if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
-        return Unknown{undecided->reason};
-      if (std::holds_alternative<smt::Satisfied>(answer)) return refute(begin, at);
-    }
-    return Proved<Witness>{};
+      return std::vector<smt::Term>{};
+    };
+    const smt::Replies replies = session_.ask(questions);
+    if (!replies.other) return Proved<Witness>{};
+    if (const auto* undecided = std::get_if<smt::Undecided>(&*replies.other))
+      return Unknown{undecided->reason};
+    const std::size_t last = replies.values.size() - 1;
+    return refute(begin[last], begin[last + 1]);
   }
 
  private:
+  /// The first obligation of every question, and their end.
+  [[nodiscard]] std::vector<std::size_t> cut() const {
+    std::vector<std::size_t> begin{0};
+    while (begin.back() < all_.size()) {
+      Size size(run_);
+      std::size_t at = begin.back();
+      do {
+        size.add(all_[at++].value);
+      } while (at < all_.size() && size() < kQuerySize && at - begin.back() < kQuerySize);
+      begin.push_back(at);
+    }
+    return begin;
+  }
+
   static smt::Term difference(smt::Query& query, Equations& equations, const Obligation& o) {
     std::vector<smt::Term> sum;
     for (const Term& t : o.expected) {

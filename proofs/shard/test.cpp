@@ -3,98 +3,20 @@
 
 #include <algorithm>
 
-#include "proofs/shard/labels.hpp"
 #include "proofs/shard/misplaced.hpp"
-#include "proofs/shard/rounds.hpp"
 #include "proofs/shard/rule.hpp"
-#include "tests/proofs/fixture.hpp"
 #include "tests/proofs/samples.hpp"
+#include "tests/proofs/shards.hpp"
 
 namespace spatialcert::proofs::shard {
 namespace {
 
+using namespace tests::shards;
 using tests::Draft;
 using tests::Fixture;
 using tests::outcome;
 using tests::rejected;
 using Reason = Rejected::Reason;
-
-/// Of `chips` chips, with a hand-off "wire" that crosses them or not.
-Draft sharded(const std::string& name, int chips = 2, bool crossing = true) {
-  Draft d(name);
-  d.member("target",
-           fmt::format(R"({{"name": "tile", "engines": ["load", "compute", "store", "move"],
-      "chips": {}, "spaces": [{{"name": "sram", "bytes": 4096, "alignment": 4}}],
-      "semaphores": {{"per_site": 16, "maximum": 31}},
-      "handoffs": [{{"name": "wire", "crosses_chips": {}}}]}})",
-                       chips, crossing));
-  d.stage("all", "add", R"("kind": "allreduce")");
-  return d;
-}
-std::string owned(int chip) { return fmt::format(R"("owner": {})", chip); }
-std::string on(int chip) { return fmt::format(R"("site": [{}, 0, 0])", chip); }
-constexpr const char* kResident = R"("lifetime": "resident")";
-
-/// Tensors w0, w1, ... of the chips, and y of the spine.
-Draft& weights(Draft& d, int chips) {
-  for (int c = 0; c < chips; ++c) d.tensor(fmt::format("w{}", c), "external", 4, "f32", owned(c));
-  return d.tensor("y");
-}
-
-/// The data of every chip come over a FIFO to chip 0, which runs `ops` on pages q1, q2, ... and w0.
-Draft gathered(const std::string& name, int chips, const std::vector<std::string>& ops) {
-  Draft d = sharded(name, chips);
-  weights(d, chips);
-  std::vector<std::string> root, all = ops;
-  for (int c = 1; c < chips; ++c) {
-    const std::string q = fmt::format("q{}", c);
-    d.fifo(q, 1, R"("handoff": "wire")");
-    d.engine(fmt::format("{}:load", c),
-             {"reserve " + q, fmt::format("run load w{} > {}", c, q), "push " + q});
-    root.push_back("front " + q);
-    all.push_back("pop " + q);
-  }
-  root.insert(root.end(), all.begin(), all.end());
-  return d.engine("compute", root);
-}
-
-Search<Witness> found(Fixture& f) { return prove(f.subject, f.session); }
-std::string checked(const Fixture& f, Witness witness = {}) {
-  return outcome(check(f.subject, witness));
-}
-
-void proves(const Draft& draft, Witness expected = {0, 1}) {
-  CAPTURE(draft.name());
-  Fixture f(draft);
-  const auto answer = found(f);
-  REQUIRE(outcome(answer) == "proved");
-  const Witness witness = tests::witness(answer);
-  CHECK(witness.first == expected.first);
-  CHECK(witness.rounds == expected.rounds);
-  CHECK(checked(f, witness) == "accepted");
-}
-
-/// Refuted as `kind` by a counterexample that replays, and rejected by the check for `reason`.
-Counterexample refutes(const Draft& draft, const std::string& kind, Reason reason) {
-  CAPTURE(draft.name());
-  Fixture f(draft);
-  const auto answer = found(f);
-  REQUIRE(outcome(answer) == "refuted: " + kind);
-  CHECK(tests::replayed(f.program, tests::counterexample(answer)) == "reproduced");
-  CHECK(checked(f, {0, kMostRounds}) == rejected(reason));
-  return tests::counterexample(answer);
-}
-void leaks(const Draft& d) { refutes(d, "leak", Reason::leak); }
-void misses(const Draft& d) { refutes(d, "missing-chip", Reason::missing_chip); }
-void doubles(const Draft& d) { refutes(d, "double-contribution", Reason::double_contribution); }
-void stands_wrong(const Draft& d) { refutes(d, "leak", Reason::misplaced_access); }
-
-std::string times(const Counterexample& c) {
-  std::string out;
-  for (const TermDifference& term : c.terms)
-    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", term.source, term.found);
-  return out;
-}
 
 TEST_CASE("shard: an all-reduce over every chip clears") {
   proves(gathered("two", 2, {"run all w0 q1 > y"}));
@@ -140,32 +62,6 @@ TEST_CASE("shard: a chip that is in a part of a content only has not joined all 
   // Who reads the part that has arrived reads chip 1's data.
   proves(three("that part", {part, "run all w0[0:3] p[0:48] q2[0:48] > y[0:3]"}));
   leaks(three("stored", {part, "run store p > y"}));
-}
-
-TEST_CASE("shard: labels are blended where nobody knows which part goes where") {
-  Draft d = sharded("blended", 3);
-  const ir::Program program = weights(d, 3).engine("load", {"run load w0"}).program();
-  Labels labels(program);
-  const LabelId zero = labels.own(0), one = labels.own(1), two = labels.own(2);
-  const LabelId some = labels.blend(zero, kReplicated), both = labels.join(zero, one);
-  CHECK(labels.blend(kReplicated, zero) == some);
-  CHECK(labels.blend(zero, zero) == zero);
-  CHECK(labels.has(some, 0));
-  CHECK(labels.has_partly(some, 0));
-  CHECK(!labels.has_partly(labels.blend(zero, both), 0));
-  CHECK(labels.has_partly(labels.blend(zero, both), 1));
-  CHECK(labels.has_partly(labels.blend(some, both), 0));
-  CHECK(labels.has_partly(labels.join(some, one), 0));
-  CHECK(labels.has_partly(labels.join(two, some), 0));
-  CHECK(!labels.has_partly(labels.join(some, zero), 0));
-  CHECK(!labels.has_partly(labels.join(zero, some), 0));
-  CHECK(!labels.alike(some, zero));
-  CHECK(labels.reduce({some, one, two}) != kReplicated);
-  CHECK(labels.has_partly(labels.reduce({some, one, two}), 0));
-  CHECK(!labels.has_partly(labels.reduce({some, one, two}), 1));
-  CHECK(labels.has_twice(labels.blend(one, labels.reduce({zero, zero})), 0));
-  CHECK(labels[labels.blend(one, labels.reduce({zero, two}))].reduced);
-  CHECK(labels.blend(zero, one) != labels.blend(zero, two));
 }
 
 TEST_CASE("shard: a chip's data reach the spine") {
@@ -274,6 +170,12 @@ TEST_CASE("shard: an all-reduce works element by element") {
       "other size", 2,
       {"run cut w0 > a", "run cut x > b[0:32]", "run cut q1 > b[32:64]", "run all a b > z"});
   misses(other.buffer("a").buffer("b").tensor("x", "external").tensor("z", "undefined", 8));
+  // Nor is any chip in all of it that is in the result of one half only: that chip 2 joins it after
+  // that makes it no sum over every chip.
+  Draft mixed = gathered("mixed halves", 3,
+                         {"run cut w0 > a[0:32]", "run cut q1 > a[32:64]", "run cut x > b",
+                          "run all a b > c[0:32]", "run all c[0:32] q2[0:32] > y[0:2]"});
+  misses(mixed.buffer("a").buffer("b").buffer("c").tensor("x", "external"));
 }
 
 TEST_CASE("shard: one chip needs one operand") {
@@ -343,127 +245,6 @@ TEST_CASE("shard: a store is judged by what is there at the time") {
              .buffer("a"));
   proves(gathered("a constant", 2, {"run cut w0 > a", "run clear > a", "run store a > y"})
              .buffer("a"));
-}
-
-TEST_CASE("shard: labels go around with a persistent program") {
-  // What an iteration leaves is stored in the next.
-  Draft late = gathered("one iteration later", 2, {"run store a > y", "run cut w0 > a"});
-  leaks(late.persistent().buffer("a", kResident + std::string(R"(, "init": "zero")")));
-  // Three tensors hand on: the fourth iteration stores what the first loaded.
-  Draft chain = gathered("three later", 2,
-                         {"run store c > y", "run cut b > c", "run cut a > b", "run cut w0 > a"});
-  for (const char* name : {"a", "b", "c"})
-    chain.buffer(name, kResident + std::string(R"(, "init": "zero")"));
-  const Counterexample c = refutes(chain.persistent(), "leak", Reason::leak);
-  CHECK(c.iterations == 4);
-  CHECK(c.accesses.size() == 8);
-}
-
-TEST_CASE("shard: all tensors of a persistent program keep what they hold") {
-  // w0 holds chip 1's data from the first iteration on.
-  Draft d = gathered("handed over", 2, {"run all w0 q1 > y", "run cut q1 > w0"});
-  proves(d);
-  doubles(d.persistent());
-}
-
-TEST_CASE("shard: what recurs after several iterations is proved for all") {
-  // The content of a turns replicated and chip 0's by turns; every second is cleared.
-  const std::string resident = kResident + std::string(R"(, "init": "zero")");
-  Draft d = gathered("two states", 2,
-                     {"run cut a > t", "run cut b > a", "run cut t > b", "run all w0 q1 > y"});
-  d.buffer("t").buffer("a", resident).tensor("s", "external", 4, "f32", owned(0));
-  d.buffer("b", R"("init": "external", )" + std::string(kResident));
-  proves(d.persistent(), {0, 2});
-  Draft three = gathered(
-      "three states", 2,
-      {"run cut a > t", "run cut b > a", "run cut c > b", "run cut t > c", "run all w0 q1 > y"});
-  three.buffer("t").buffer("a", resident).buffer("b", resident);
-  three.buffer("c", R"("init": "external", )" + std::string(kResident));
-  proves(three.persistent(), {0, 3});
-  Draft settles = gathered("settles", 2, {"run cut b > t", "run cut a > b", "run cut w0 > a"});
-  settles.buffer("t").buffer("a", resident).buffer("b", resident);
-  proves(settles.persistent(), {2, 3});
-}
-
-TEST_CASE("shard: a witness that does not close the circle is rejected") {
-  const std::string resident = kResident + std::string(R"(, "init": "zero")");
-  Draft d = gathered("settles", 2, {"run cut b > t", "run cut a > b", "run cut w0 > a"});
-  d.persistent().buffer("t").buffer("a", resident).buffer("b", resident);
-  Fixture f(d);
-  CHECK(checked(f, {2, 3}) == "accepted");
-  CHECK(checked(f, {3, 9}) == "accepted");
-  CHECK(checked(f, {0, 1}) == rejected(Reason::not_inductive));
-  CHECK(checked(f, {1, 3}) == rejected(Reason::not_inductive));
-  CHECK(checked(f, {1, 1}) == rejected(Reason::wrong_size));
-  CHECK(checked(f, {0, 0}) == rejected(Reason::wrong_size));
-  CHECK(checked(f, {3, kMostRounds}) == "accepted");
-  CHECK(checked(f, {3, kMostRounds + 1}) == rejected(Reason::wrong_size));
-}
-
-TEST_CASE("shard: states that take too long to recur are undecided by name") {
-  Draft d = sharded("long circles", 1);
-  weights(d, 1);
-  const std::string resident = kResident + std::string(R"(, "init": "zero")");
-  std::vector<std::string> ops;
-  // Circles of 3, 4 and 7 buffers recur after 84 iterations.
-  for (const int length : {3, 4, 7}) {
-    for (int i = 0; i < length; ++i) {
-      d.buffer(fmt::format("r{}_{}", length, i),
-               i == 0 ? R"("init": "external", )" + std::string(kResident) : resident);
-    }
-    d.buffer(fmt::format("t{}", length));
-    ops.push_back(fmt::format("run cut r{0}_0 > t{0}", length));
-    for (int i = 1; i < length; ++i)
-      ops.push_back(fmt::format("run cut r{0}_{1} > r{0}_{2}", length, i, i - 1));
-    ops.push_back(fmt::format("run cut t{0} > r{0}_{1}", length, length - 1));
-  }
-  Fixture f(d.persistent().engine("load", ops));
-  CHECK(outcome(found(f)) == "unknown: the labels of contents do not recur within 60 iterations");
-}
-
-TEST_CASE("shard: what a program that is run once keeps is there for the next token") {
-  const auto program = [](const std::string& lifetime, const std::string& op) {
-    Draft d = gathered(op, 2, {"run store a > y", op});
-    return d.buffer("a", lifetime + R"(, "init": "zero")").tensor("x", "external");
-  };
-  proves(program(kResident, "run cut x > a"));
-  proves(program(R"("lifetime": "section")", "run cut w0 > a"));
-  Fixture f(program(kResident, "run cut w0 > a"));
-  CHECK(outcome(found(f)) ==
-        "unknown: what a state tensor or a resident buffer keeps reaches the spine 1 tokens later, "
-        "which cannot be played");
-  CHECK(checked(f, {0, 1}) == rejected(Reason::not_inductive));
-  CHECK(checked(f, {0, 2}) == rejected(Reason::leak));
-}
-
-TEST_CASE("shard: state tensors and carried ones live on, in whole or through a view") {
-  // Chip 0's data come into a tensor of chip 1, which then holds them when the next token begins.
-  const auto program = [](const std::string& role, const std::string& view) {
-    Draft d = sharded("state");
-    weights(d, 2).fifo("q", 1, R"("handoff": "wire")");
-    d.tensor("s", "external", 4, "f32", owned(1) + (view.empty() ? role : ""));
-    if (!view.empty()) d.tensor("v", "undefined", 2, "f32", owned(1) + role + view);
-    d.engine("load", {"reserve q", "run load w0 > q", "push q"});
-    return d.engine("1:load",
-                    {"front q", "run cut q[0:32] > s[0:2]", "run cut q[32:64] > s[2:4]", "pop q"});
-  };
-  const std::string state = R"(, "role": "state")", weight = R"(, "role": "weight")";
-  const std::string first = R"(, "view": {"of": "s"})",
-                    last = R"(, "view": {"of": "s", "offset": 8})";
-  proves(program(weight, ""));
-  proves(program(weight, first));
-  proves(program(state, ""), {1, 2});
-  proves(program(state, first), {1, 2});
-  proves(program(state, last), {1, 2});
-  proves(program(weight, "").member("carried", R"(["s"])"), {1, 2});
-  proves(program(weight, "").member("carried", R"(["y"])"));
-  // Only the rows that the view has are kept.
-  for (const std::string& view : {first, last}) {
-    Fixture f(program(state, view));
-    const auto made = round_of(f.subject);
-    const std::vector<char>& kept = std::get<Round>(made).kept();
-    CHECK(std::count(kept.begin(), kept.end(), 1) == 1);
-  }
 }
 
 TEST_CASE("shard: what cannot be put into rounds is named") {
@@ -538,41 +319,6 @@ TEST_CASE("shard: samples without owners have nothing to show") {
   }
 }
 
-TEST_CASE("shard: labels are joined, and alike, by what matters") {
-  Draft d = sharded("labels", 3);
-  weights(d, 3).buffer("a", R"("init": "zero", )" + on(2)).buffer("b", R"("init": "external")");
-  const ir::Program program = d.engine("load", {"run load w0"}).program();
-  Labels labels(program);
-  CHECK(labels.chips() == std::vector<std::uint32_t>{0, 1, 2});
-  const LabelId zero = labels.own(0), one = labels.own(1), two = labels.own(2);
-  CHECK(labels.join(zero, kReplicated) == zero);
-  CHECK(labels.join(kReplicated, zero) == zero);
-  CHECK(labels.join(zero, one) != labels.join(zero, two));
-  CHECK(labels.has(labels.join(zero, one), 1));
-  CHECK(!labels.has(labels.join(zero, one), 2));
-  const LabelId partial = labels.reduce({zero, one}), twice = labels.reduce({zero, zero, one});
-  // An all-reduce leaves a trace, and what was taken twice stays so.
-  CHECK(labels[labels.join(two, partial)].reduced);
-  CHECK(labels.has_twice(labels.join(one, twice), 0));
-  CHECK(labels.has_twice(labels.join(twice, one), 0));
-  CHECK(labels.reduce({labels.join(one, twice), two}) != kReplicated);
-  // How a content came about is for reports.
-  CHECK(partial != labels.join(zero, one));
-  CHECK(labels.alike(partial, labels.join(zero, one)));
-  CHECK(labels.alike(twice, labels.reduce({zero, one, one})));
-  CHECK(!labels.alike(twice, partial));
-  CHECK(!labels.alike(zero, one));
-  CHECK(labels.alike(one, one));
-}
-
-TEST_CASE("shard: chips with zeroed buffers own nothing") {
-  Draft d = sharded("zeroed", 2);
-  d.tensor("w0", "external", 4, "f32", owned(0)).tensor("y").buffer("a", R"("init": "zero")");
-  const ir::Program program =
-      d.buffer("b", R"("init": "zero", )" + on(1)).engine("load", {"run load w0"}).program();
-  CHECK(Labels(program).chips() == std::vector<std::uint32_t>{0});
-}
-
 TEST_CASE("shard: all rows of a region are read and written") {
   // Two columns of four: every row is a part of its own.
   Draft d = sharded("columns");
@@ -584,31 +330,6 @@ TEST_CASE("shard: all rows of a region are read and written") {
   }
   Fixture f(program);
   CHECK(outcome(found(f)) == "refuted: leak");
-}
-
-TEST_CASE("shard: labels of many chips") {
-  Draft d = sharded("many", 130);
-  weights(d, 130).buffer("a");
-  const ir::Program program = d.engine("load", {"run load w0 > a"}).program();
-  Labels labels(program);
-  std::vector<LabelId> all;
-  for (std::uint32_t c = 0; c < 130; ++c) all.push_back(labels.own(c));
-  CHECK(labels.reduce(all) == kReplicated);
-  std::vector<LabelId> most(all.begin(), all.end() - 1);
-  const LabelId partial = labels.reduce(most);
-  CHECK(kind_of(program, labels, partial) == Kind::missing_chip);
-  CHECK(labels.has(partial, 128));
-  CHECK(!labels.has(partial, 129));
-  CHECK(labels.reduce({partial, all.back()}) == kReplicated);
-  CHECK(contributions(program, labels, partial).size() == kMostChips);
-  CHECK(contributions(program, labels, partial).front().source == "chip 129");
-  most.push_back(all[100]);
-  const LabelId twice = labels.reduce(most);
-  CHECK(labels.has_twice(twice, 100));
-  CHECK(!labels.has_twice(twice, 99));
-  CHECK(kind_of(program, labels, labels.join(twice, all[5])) == Kind::double_contribution);
-  CHECK(labels.join(partial, partial) == partial);
-  CHECK(labels.join(all[1], all[2]) == labels.join(all[2], all[1]));
 }
 
 }  // namespace

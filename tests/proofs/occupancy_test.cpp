@@ -171,6 +171,13 @@ TEST_CASE(
   last.buffers[4].resident_from = ir::SectionId(1U);
   last.buffers[4].resident_to = ir::SectionId(2U);
   CHECK(found(last, "c") == std::set<std::uint32_t>{0, 1});
+  // One that is resident there only, and begins with contents that no op touches: they must last
+  // until the section that they are meant for.
+  last.buffers[4].resident_from = ir::SectionId(2U);
+  last.programs.front().spans[0].begin = last.programs.front().spans[0].end;
+  CHECK(found(last, "c") == std::set<std::uint32_t>{0});
+  last.buffers[4].init = ir::Init::external;
+  CHECK(found(last, "c") == std::set<std::uint32_t>{0, 1});
 }
 
 TEST_CASE("occupancy: a FIFO is there where a page of it is only looked at") {
