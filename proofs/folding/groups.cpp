@@ -14,6 +14,9 @@ namespace {
 constexpr std::uint32_t kNone = 0xffffffffU;
 /// Trips to a segment, and what a trip does to a counter, up to which rates are matched.
 constexpr std::int64_t kMostTurns = 1'000'000;
+/// Segments that a folded loop inside another is reckoned to have. Rates match or not whatever it
+/// is, for what a segment raises it lowers.
+constexpr std::int64_t kSegmentsLeft = 9;
 
 struct Rate {
   std::uint32_t counter = 0;
@@ -55,12 +58,28 @@ class Grouping {
     for (std::uint32_t p = 0; p < program_.programs.size(); ++p) find_loops(p);
     leader_.resize(loops_.size());
     std::iota(leader_.begin(), leader_.end(), 0U);
-    join();
-    std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
-    for (std::uint32_t i = 0; i < loops_.size(); ++i) groups[lead(i)].push_back(i);
+    std::uint32_t deepest = 0;
+    for (const Loop& loop : loops_) deepest = std::max(deepest, loop.depth);
     std::vector<Candidate> out;
-    for (const auto& [leader, members] : groups) {
-      if (auto made = candidate(members)) out.push_back(std::move(*made));
+    // From the inside out: to the loops around it, a folded loop is one of few trips.
+    for (std::uint32_t depth = deepest + 1; depth-- > 0;) {
+      std::vector<std::uint32_t> here;
+      for (std::uint32_t i = 0; i < loops_.size(); ++i) {
+        if (loops_[i].depth == depth) here.push_back(i);
+      }
+      for (const std::uint32_t i : here) find_rates(loops_[i]);
+      join(here);
+      std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
+      for (const std::uint32_t i : here) groups[lead(i)].push_back(i);
+      for (const auto& [leader, members] : groups) {
+        auto made = candidate(members);
+        if (!made) continue;
+        for (const ir::FoldedLoop& loop : made->loops) {
+          const std::int64_t removed = std::max<std::int64_t>(made->segments - kSegmentsLeft, 0);
+          trips_[loop.program][loop.op] -= loop.turns * removed;
+        }
+        out.push_back(std::move(*made));
+      }
     }
     return out;
   }
@@ -68,26 +87,32 @@ class Grouping {
  private:
   void find_loops(std::uint32_t p) {
     const auto& ops = program_.programs[p].ops;
+    trips_.emplace_back(ops.size(), 0);
     std::vector<std::uint32_t> ends;
     for (std::uint32_t i = 0; i < ops.size(); ++i) {
       while (!ends.empty() && ends.back() == i) ends.pop_back();
       if (ops[i].code != ir::OpCode::repeat) continue;
-      Loop loop{p, i, ops[i].count, static_cast<std::uint32_t>(ends.size()), {}, true};
+      trips_[p][i] = ops[i].count;
+      loops_.push_back({p, i, ops[i].count, static_cast<std::uint32_t>(ends.size()), {}, true});
       ends.push_back(i + 1 + ops[i].body);
-      std::map<std::uint32_t, Rate> rates;
-      loop.usable = add_up(ops, i + 1, ends.back(), 1, rates);
-      for (const auto& [counter, rate] : rates) loop.rates.push_back(rate);
-      loops_.push_back(std::move(loop));
     }
   }
 
-  bool add_up(const std::vector<ir::Op>& ops, std::uint32_t begin, std::uint32_t end,
-              std::int64_t times, std::map<std::uint32_t, Rate>& out) const {
+  void find_rates(Loop& loop) const {
+    const auto& ops = program_.programs[loop.program].ops;
+    std::map<std::uint32_t, Rate> rates;
+    loop.usable = add_up(loop.program, loop.op + 1, loop.op + 1 + ops[loop.op].body, 1, rates);
+    for (const auto& [counter, rate] : rates) loop.rates.push_back(rate);
+  }
+
+  bool add_up(std::uint32_t p, std::uint32_t begin, std::uint32_t end, std::int64_t times,
+              std::map<std::uint32_t, Rate>& out) const {
+    const auto& ops = program_.programs[p].ops;
     for (std::uint32_t i = begin; i < end; i += 1 + ops[i].body) {
       if (ops[i].code == ir::OpCode::repeat) {
         std::int64_t inner = 0;
-        if (__builtin_mul_overflow(times, ops[i].count, &inner) ||
-            !add_up(ops, i + 1, i + 1 + ops[i].body, inner, out))
+        if (__builtin_mul_overflow(times, trips_[p][i], &inner) ||
+            !add_up(p, i + 1, i + 1 + ops[i].body, inner, out))
           return false;
         continue;
       }
@@ -109,20 +134,19 @@ class Grouping {
     return i;
   }
 
-  /// The n-th loop that raises a counter goes with the n-th that lowers it, depth by depth.
-  void join() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> users;
-    for (std::uint32_t i = 0; i < loops_.size(); ++i) {
-      for (const Rate& rate : loops_[i].rates) users[{loops_[i].depth, rate.counter}].push_back(i);
+  /// The n-th loop that raises a counter goes with the n-th that lowers it.
+  void join(const std::vector<std::uint32_t>& here) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> users;
+    for (const std::uint32_t i : here) {
+      for (const Rate& rate : loops_[i].rates) users[rate.counter].push_back(i);
     }
-    for (const auto& [where, loops] : users) {
+    for (const auto& [counter, loops] : users) {
       std::vector<std::uint32_t> raise;
       std::vector<std::uint32_t> lower;
       bool clear = true;
       for (const std::uint32_t i : loops) {
-        const Rate& rate =
-            *std::find_if(loops_[i].rates.begin(), loops_[i].rates.end(),
-                          [&, c = where.second](const Rate& r) { return r.counter == c; });
+        const Rate& rate = *std::find_if(loops_[i].rates.begin(), loops_[i].rates.end(),
+                                         [c = counter](const Rate& r) { return r.counter == c; });
         if (rate.raised > 0) raise.push_back(i);
         if (rate.lowered > 0) lower.push_back(i);
         clear &= rate.raised > 0 || rate.lowered > 0;
@@ -219,6 +243,7 @@ class Grouping {
   ir::Counters counters_;
   std::int64_t least_trips_;
   std::vector<Loop> loops_;
+  std::vector<std::vector<std::int64_t>> trips_;  // of every `repeat`, those inside folded
   std::vector<std::uint32_t> leader_;
 };
 

@@ -48,6 +48,27 @@ std::string digests(Forger& f) {
   return target ? "target's digest" : "program's digest";
 }
 
+/// Some loops are said to be folded that are not, or differently.
+std::string foldings(Forger& f) {
+  auto& folding = f.c.folding;
+  if (!folding.empty() && f.random.chance(50)) {
+    ir::FoldedGroup& group = f.any(folding);
+    if (f.random.chance(50) || group.loops.empty()) {
+      group.removed += f.random.between(-2, 2);
+      return "folding: segments";
+    }
+    ir::FoldedLoop& loop = f.any(group.loops);
+    (f.random.chance(50) ? loop.turns : loop.skip) += f.random.between(-1, 1);
+    return "folding: loop";
+  }
+  ir::FoldedGroup group{f.random.between(0, 3), {}};
+  for (std::uint32_t p = 0; p < 3; ++p) {
+    if (f.random.chance(60)) group.loops.push_back({p, f.random.below(4), 1, f.random.below(2)});
+  }
+  folding.push_back(std::move(group));
+  return "folding claimed";
+}
+
 std::string one_place(Forger& f) {
   ir::Place& p = f.any(f.c.justified);
   switch (f.random.below(5)) {
@@ -291,7 +312,8 @@ std::string alter(Certificate& certificate, std::uint32_t transitions, Random& r
   if (certificate.boundary && random.chance(25)) return centres(f);
   if (certificate.shard && random.chance(25)) return rounds(f);
   const std::uint32_t draw = random.below(100);
-  if (draw < 8) return digests(f);
+  if (draw < 5) return digests(f);
+  if (draw < 8) return foldings(f);
   if (draw < 30 && !certificate.justified.empty()) return one_place(f);
   if (draw < 45) return all_places(f);
   if (draw < 60 && certificate.liveness) return potentials(f);
