@@ -54,11 +54,12 @@ std::string foldings(Forger& f) {
   if (!folding.empty() && f.random.chance(50)) {
     ir::FoldedGroup& group = f.any(folding);
     if (f.random.chance(50) || group.loops.empty()) {
-      group.removed += f.random.between(-2, 2);
+      group.removed = std::max<std::int64_t>(group.removed + f.random.between(-2, 2), 0);
       return "folding: segments";
     }
     ir::FoldedLoop& loop = f.any(group.loops);
-    (f.random.chance(50) ? loop.turns : loop.skip) += f.random.between(-1, 1);
+    std::int64_t& number = f.random.chance(50) ? loop.turns : loop.skip;
+    number = std::max<std::int64_t>(number + f.random.between(-1, 1), 0);
     return "folding: loop";
   }
   ir::FoldedGroup group{f.random.between(0, 3), {}};
