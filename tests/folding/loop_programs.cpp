@@ -198,11 +198,7 @@ class LoopMaker {
   std::optional<std::uint32_t> in_place_;
 };
 
-}  // namespace
-
-std::optional<ir::Program> generate_loops(std::uint64_t seed) {
-  Random coin(seed ^ 0x10095U);
-  Maker maker(seed, coin.chance(25));
+void fill(Maker& maker, Random& coin) {
   LoopMaker loops(maker, coin.chance(30));
   const std::uint32_t phases = coin.chance(35) ? 2 : 1;
   for (std::uint32_t i = 0; i < phases; ++i) {
@@ -210,12 +206,27 @@ std::optional<ir::Program> generate_loops(std::uint64_t seed) {
     loops.phase();
   }
   if (coin.chance(25)) append_motif(maker);
+}
+
+}  // namespace
+
+std::optional<ir::Program> generate_loops(std::uint64_t seed) {
+  Random coin(seed ^ 0x10095U);
+  Maker maker(seed, coin.chance(25));
+  fill(maker, coin);
   Fault fault = Fault::none;
   if (coin.chance(50)) damage(maker.sketch, maker.random, fault);
   ir::Program program = assemble(maker.sketch);
   program.name = fmt::format("loops-{}", seed);
   if (ir::validate(program)) return std::nullopt;
   return program;
+}
+
+ir::Program generate_loop_section(std::uint64_t seed) {
+  Random coin(seed ^ 0x5ec7104U);
+  Maker maker(seed, false);
+  fill(maker, coin);
+  return assemble(maker.sketch);
 }
 
 }  // namespace spatialcert::tests

@@ -18,4 +18,7 @@ namespace spatialcert::tests {
 /// The program of a seed, validated; nothing if the damage made it malformed.
 [[nodiscard]] std::optional<ir::Program> generate_loops(std::uint64_t seed);
 
+/// One to be composed: performed once, and not damaged.
+[[nodiscard]] ir::Program generate_loop_section(std::uint64_t seed);
+
 }  // namespace spatialcert::tests
