@@ -411,7 +411,6 @@ std::optional<ProgramReport> judge_folded(const ir::Program& program, const Opti
   }
   auto& fold = std::get<proofs::folding::Fold>(found);
   const std::uint64_t left = fold.subject.one.transitions();
-  if (left > head.transitions / 2) return std::nullopt;
   ProgramReport report = head;
   report.folded = FoldedLoops{0, left};
   for (const ir::FoldedGroup& group : fold.folding) report.folded->loops += group.loops.size();

@@ -173,8 +173,8 @@ class Examination {
         continue;
       }
       if (a != kNone) leaves(segments, from);
-      if (b != kNone) enters(segments, to);
     }
+    // Every other test depends on what is outside, or on nothing yet.
     for (std::uint32_t t = 0; t < one.transitions(); ++t) {
       if (segments.instance[t] == kNone || fed[t] != 0) continue;
       const ir::CounterEffects effects =

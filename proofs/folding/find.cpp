@@ -21,7 +21,8 @@ constexpr std::int64_t kFirstSegments = 9;
 
 class Finder {
  public:
-  Finder(const ir::Program& program, std::int64_t least_trips) : program_(program) {
+  Finder(const ir::Program& program, std::int64_t least_trips)
+      : program_(program), whole_(ir::op_instances(program)) {
     for (Candidate& candidate : candidate_groups(program, least_trips))
       trials_.push_back({std::move(candidate), kFirstSegments, false, {}});
     if (trials_.empty()) why_ = "no loop of many trips whose counters balance";
@@ -37,10 +38,10 @@ class Finder {
       }
       auto folded = std::make_unique<ir::Folded>(std::move(std::get<ir::Folded>(made)));
       const std::uint64_t left = ir::op_instances(folded->program);
-      if (left > kMostLeft) {
-        return NoFold{
-            fmt::format("{}{}folded it still has {} ops", why_, why_.empty() ? "" : "; ", left)};
-      }
+      looked_at_ += left;
+      if (left > kMostLeft || left > whole_ / 2)
+        return no(fmt::format("folded it still has {} ops", left));
+      if (attempt > 0 && looked_at_ > whole_) return no("folding it costs more than it saves");
       auto subject = find_subject(folded->program);
       if (std::holds_alternative<Untranslatable>(subject)) return NoFold{"too many iterations"};
       auto& made_subject = std::get<Subject>(subject);
@@ -50,10 +51,15 @@ class Finder {
       if (objections.front().kind == Objection::Kind::values) return NoFold{objections.front().why};
       for (const Objection& objection : objections) meet(objection, *folded, made_subject);
     }
-    return NoFold{fmt::format("not settled after {} attempts", kMostAttempts)};
+    return no(fmt::format("not settled after {} attempts", kMostAttempts));
   }
 
  private:
+  /// With why the first group was given up, if one was.
+  [[nodiscard]] NoFold no(const std::string& why) const {
+    return {why_.empty() ? why : why_ + "; " + why};
+  }
+
   struct Trial {
     Candidate candidate;
     std::int64_t segments = 0;  ///< to be left
@@ -150,6 +156,8 @@ class Finder {
   }
 
   const ir::Program& program_;
+  std::uint64_t whole_;          // op instances
+  std::uint64_t looked_at_ = 0;  // in all attempts
   std::vector<Trial> trials_;
   ir::Folding folding_;
   std::vector<std::size_t> trial_;  // group of folding_ -> its trial
