@@ -13,6 +13,7 @@
 #include "proofs/folding/labels.hpp"
 #include "proofs/recheck/recheck.hpp"
 #include "tests/proofs/draft.hpp"
+#include "tests/proofs/shards.hpp"
 
 namespace spatialcert::proofs::folding {
 namespace {
@@ -628,13 +629,12 @@ TEST_CASE("folding: an all-reduce of regions that move") {
 TEST_CASE("folding: an all-reduce of other sizes than it seems") {
   // 60 rows of chip 0 and one of chip 1 are no operands of one all-reduce. The 60 are written and
   // read together, and what is left of the program need not tell them apart.
-  Draft d("sizes");
+  Draft d = tests::shards::sharded("sizes", 2, true);
   d.tensor("x", "external", kTrips, "f32", R"("owner": 0)");
   d.tensor("t", "undefined", kTrips, "f32", R"("owner": 0)");
   d.tensor("y", "external", 1, "f32", R"("owner": 1)").tensor("spine", "undefined", 1);
-  d.stage("sum", "add", R"("kind": "allreduce")");
   d.engine("load", repeat(kTrips, {"run out x[1i:1i+1] > t[1i:1i+1]"}) +
-                       Ops{"run sum t[0:60] y[0:1] > spine[0:1]"});
+                       Ops{"run all t[0:60] y[0:1] > spine[0:1]"});
   const ir::Program program = d.program();
   REQUIRE(truth(program) == Verdict::refuted);
   CHECK(carried(program, keep(20, {{0, 0, 1, 0}})) == "shard fails");
