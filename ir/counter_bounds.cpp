@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/counter_events.hpp"
+#include "ir/direct_bounds.hpp"
 #include "ir/known_order.hpp"
 #include "ir/require.hpp"
 
@@ -36,54 +37,82 @@ class Bounds {
 
   std::vector<SemaphoreBound> run() {
     std::vector<SemaphoreBound> out;
-    std::vector<std::uint32_t> tight;
     for (std::uint32_t s = 0; s < program_.semaphores.size(); ++s) {
       if (shares_ && !is_tight(program_, (*shares_)[s], program_.semaphores[s])) continue;
-      tight.push_back(s);
       out.push_back({SemaphoreId(s), std::nullopt, {}});
     }
-    if (tight.empty() || !shares_) return out;
-    const bool persistent = program_.execution == Execution::persistent;
-    const auto window = unroll(program_, persistent ? kWindowIterations : 1);
-    if (!std::holds_alternative<Unrolled>(window)) return out;
-    const auto& many = std::get<Unrolled>(window);
-    const auto many_shares = counter_shares(program_, many, counters_);
-    if (!many_shares) return out;
-    const Window w{&many, &*many_shares, &*shares_, &counters_, nullptr, false, persistent};
-    if (KnownOrder::bytes(w, tight) > kKnownBytes) return out;
-    for (SemaphoreBound& bound : out)
-      bound.largest = program_.semaphores[bound.semaphore.value()].initial;
-    const auto places = expand_places(net_, one_, many);
-    measure(KnownOrder(w, tight, places), *many_shares, many, 0, persistent ? kPast : 1, out);
-    if (persistent) {
-      const Window open{&many, &*many_shares, &*shares_, &counters_, nullptr, true, true};
-      measure(KnownOrder(open, tight, places), *many_shares, many, kPast, kPast + 1, out);
-    }
+    if (out.empty() || !shares_) return out;
+    const auto open = settle(out);
+    if (!open.empty()) by_order(open, out);
     return out;
   }
 
  private:
-  /// Raises the bounds by the posts in iterations [first, last).
-  void measure(const KnownOrder& order, const CounterShares& shares, const Unrolled& many,
-               std::uint32_t first, std::uint32_t last, std::vector<SemaphoreBound>& out) const {
-    for (SemaphoreBound& bound : out) {
-      const std::uint32_t counter = counters_.of(bound.semaphore).value();
-      for (std::uint32_t s = 0; s < shares[counter].size(); ++s) {
-        const auto& events = shares[counter][s].events;
-        for (std::uint32_t e = 0; e < events.size(); ++e) {
-          const std::uint32_t iteration = many.iteration(events[e].transition);
-          if (events[e].delta <= 0 || iteration < first || iteration >= last || !bound.largest)
-            continue;
-          const auto value = order.largest_after(
-              {counter, s, e}, program_.semaphores[bound.semaphore.value()].maximum);
-          if (value && *value <= *bound.largest) continue;
-          bound.largest = value;
-          const std::uint32_t p = many.program[events[e].transition.value()];
-          const std::uint32_t offset = events[e].transition.value() - many.begin[p];
-          bound.post = TransitionId(one_.begin[p] + offset % one_.length(ProgramId(p)));
-        }
+  /// Gives those their bound that stay within their maximum by the places between raiser and
+  /// lowerer alone, and returns which ones are left.
+  std::vector<std::size_t> settle(std::vector<SemaphoreBound>& out) const {
+    std::vector<CounterId> asked;
+    asked.reserve(out.size());
+    for (const SemaphoreBound& bound : out) asked.push_back(counters_.of(bound.semaphore));
+    const auto direct = direct_bounds(program_, one_, net_, *shares_, asked);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (direct[i] && direct[i]->largest <= semaphore(out[i]).maximum) {
+        out[i].largest = direct[i]->largest;
+        out[i].post = direct[i]->post;
+      } else {
+        open.push_back(i);
       }
     }
+    return open;
+  }
+
+  void by_order(const std::vector<std::size_t>& open, std::vector<SemaphoreBound>& out) const {
+    const bool persistent = program_.execution == Execution::persistent;
+    const auto window = unroll(program_, persistent ? kWindowIterations : 1);
+    if (!std::holds_alternative<Unrolled>(window)) return;
+    const auto& many = std::get<Unrolled>(window);
+    const auto many_shares = counter_shares(program_, many, counters_);
+    if (!many_shares) return;
+    std::vector<std::uint32_t> tight;
+    for (const std::size_t i : open) tight.push_back(counters_.of(out[i].semaphore).value());
+    const Window w{&many, &*many_shares, &*shares_, &counters_, nullptr, false, persistent};
+    if (KnownOrder::bytes(w, tight) > kKnownBytes) return;
+    for (const std::size_t i : open) out[i].largest = semaphore(out[i]).initial;
+    const auto places = expand_places(net_, one_, many);
+    const auto measure_all = [&](const Window& from, std::uint32_t first, std::uint32_t last) {
+      const KnownOrder order(from, tight, places);
+      for (const std::size_t i : open) measure(order, *many_shares, many, first, last, out[i]);
+    };
+    measure_all(w, 0, persistent ? kPast : 1);
+    if (persistent) {
+      const Window open_start{&many, &*many_shares, &*shares_, &counters_, nullptr, true, true};
+      measure_all(open_start, kPast, kPast + 1);
+    }
+  }
+
+  /// Raises the bound by the posts in iterations [first, last).
+  void measure(const KnownOrder& order, const CounterShares& shares, const Unrolled& many,
+               std::uint32_t first, std::uint32_t last, SemaphoreBound& bound) const {
+    const std::uint32_t counter = counters_.of(bound.semaphore).value();
+    for (std::uint32_t s = 0; s < shares[counter].size(); ++s) {
+      const auto& events = shares[counter][s].events;
+      for (std::uint32_t e = 0; e < events.size(); ++e) {
+        const std::uint32_t iteration = many.iteration(events[e].transition);
+        if (events[e].delta <= 0 || iteration < first || iteration >= last || !bound.largest)
+          continue;
+        const auto value = order.largest_after({counter, s, e}, semaphore(bound).maximum);
+        if (value && *value <= *bound.largest) continue;
+        bound.largest = value;
+        const std::uint32_t p = many.program[events[e].transition.value()];
+        const std::uint32_t offset = events[e].transition.value() - many.begin[p];
+        bound.post = TransitionId(one_.begin[p] + offset % one_.length(ProgramId(p)));
+      }
+    }
+  }
+
+  [[nodiscard]] const Semaphore& semaphore(const SemaphoreBound& bound) const {
+    return program_.semaphores[bound.semaphore.value()];
   }
 
   const Program& program_;

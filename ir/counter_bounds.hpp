@@ -3,7 +3,9 @@
 // Right after a post, every other engine program has performed at least what is known to come
 // before the post and nothing known to come after it; the largest sum of their shares over such
 // prefixes bounds the value. Exact for one raising and one lowering program; an upper bound
-// otherwise.
+// otherwise. Where the places between raiser and lowerer alone show that the maximum is kept
+// (ir/direct_bounds.hpp), the bound is theirs, which may be greater than what order through others
+// would tell.
 #pragma once
 
 #include <cstdint>

@@ -70,6 +70,13 @@ CounterEffects effects_of(const Op& op, const Counters& counters) {
   return {};
 }
 
+std::uint32_t events_below(const CounterShare& share, std::uint32_t bound) {
+  const auto at =
+      std::partition_point(share.events.begin(), share.events.end(),
+                           [&](const CounterEvent& e) { return e.transition.value() < bound; });
+  return static_cast<std::uint32_t>(at - share.events.begin());
+}
+
 std::optional<CounterShares> counter_shares(const Program& program, const Unrolled& unrolled,
                                             const Counters& counters) {
   CounterShares out(counters.size());

@@ -46,6 +46,9 @@ struct CounterShare {
   [[nodiscard]] std::int64_t net() const { return prefix.back(); }
 };
 
+/// Events of `share` whose transition is below `bound`.
+[[nodiscard]] std::uint32_t events_below(const CounterShare& share, std::uint32_t bound);
+
 /// All shares of all counters, by CounterId; shares in program order.
 using CounterShares = std::vector<std::vector<CounterShare>>;
 

@@ -21,14 +21,6 @@ std::vector<std::uint32_t> sharing_programs(const Window& w,
   return programs;
 }
 
-/// Events of `share` whose transition is below `bound`.
-std::uint32_t events_below(const CounterShare& share, std::uint32_t bound) {
-  const auto at =
-      std::partition_point(share.events.begin(), share.events.end(),
-                           [&](const CounterEvent& e) { return e.transition.value() < bound; });
-  return static_cast<std::uint32_t>(at - share.events.begin());
-}
-
 /// The transitions that no cycle of `places` and program order holds back, in an order of both.
 std::vector<std::uint32_t> extension(const Unrolled& u, const std::vector<Place>& places,
                                      const Adjacency& adjacency) {

@@ -15,12 +15,17 @@ namespace {
 class Inside {
  public:
   Inside(const Subject& subject, const Scope& scope)
-      : program_(subject.stretch.program),
-        scope_(scope),
-        in_scope_(subject.program->programs.size(), 0) {
+      : program_(subject.stretch.program), scope_(scope) {
+    if (!scope.parts.empty()) return;
+    in_scope_.assign(subject.program->programs.size(), 0);
     for (const std::uint32_t p : scope.programs) in_scope_[p] = 1;
   }
   bool operator()(ir::TransitionId t) const {
+    if (!scope_.parts.empty()) {
+      return std::any_of(scope_.parts.begin(), scope_.parts.end(), [&](const auto& part) {
+        return part.first <= t.value() && t.value() < part.second;
+      });
+    }
     if (in_scope_[program_[t.value()]] == 0) return false;
     if (scope_.position == nullptr) return true;
     const std::uint32_t at = (*scope_.position)[t.value()];
@@ -30,7 +35,7 @@ class Inside {
  private:
   const std::vector<std::uint32_t>& program_;
   const Scope& scope_;
-  std::vector<char> in_scope_;
+  std::vector<char> in_scope_;  // empty if there are parts: a question about a few programs of many
 };
 
 std::vector<std::uint32_t> beyond_in(const Subject& subject, const Scope& scope) {
@@ -43,9 +48,11 @@ std::vector<std::uint32_t> beyond_in(const Subject& subject, const Scope& scope)
   return out;
 }
 
-/// Transitions [first, second) of engine program `p` in scope: positions grow along it.
+/// Transitions [first, second) of an engine program in scope: positions grow along it.
 std::pair<std::uint32_t, std::uint32_t> part_of(const ir::Unrolled& u, const Scope& scope,
-                                                std::uint32_t p) {
+                                                std::size_t number) {
+  if (!scope.parts.empty()) return scope.parts[number];
+  const std::uint32_t p = scope.programs[number];
   std::uint32_t first = u.begin[p], last = u.begin[p + 1];
   if (scope.position == nullptr) return {first, last};
   const auto at = scope.position->begin();
@@ -62,7 +69,7 @@ std::vector<std::uint32_t> places_in(const Subject& subject, const Scope& scope)
     const ir::Place& place = subject.places[i];
     if (inside(place.from) && inside(place.to)) places.push_back(i);
   };
-  for (const std::uint32_t p : scope.programs) {
+  for (std::size_t p = 0; p < scope.programs.size(); ++p) {
     const auto [first, last] = part_of(u, scope, p);
     for (std::uint32_t t = first; t < last; ++t) {
       for (const std::uint32_t i : subject.order.into(t)) add(i);

@@ -26,6 +26,8 @@ struct Scope {
   const std::vector<std::uint32_t>* position = nullptr;
   std::uint32_t low = 0;
   std::uint32_t high = 0;
+  /// If not empty: per entry of `programs`, only its transitions in [first, second).
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> parts;
 };
 
 /// The formula, with its variables numbered in the order of their transitions.

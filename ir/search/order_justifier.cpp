@@ -23,14 +23,6 @@ std::vector<std::uint32_t> sharing_programs(const Window& w,
   return programs;
 }
 
-/// Events of `share` whose transition is below `bound`.
-std::uint32_t events_below(const CounterShare& share, std::uint32_t bound) {
-  const auto at =
-      std::partition_point(share.events.begin(), share.events.end(),
-                           [&](const CounterEvent& e) { return e.transition.value() < bound; });
-  return static_cast<std::uint32_t>(at - share.events.begin());
-}
-
 }  // namespace
 
 std::uint64_t OrderJustifier::clock_bytes(const Window& w,

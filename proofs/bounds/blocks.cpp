@@ -79,10 +79,14 @@ void relate(const Subject& subject, const Share& leading, std::vector<Share>& sh
   }
 }
 
+/// Ops before an engine program's first event, and from its last one on, that a block speaks of.
+constexpr std::uint32_t kBeyond = 256;
+
 /// A block: what is held for certain, and the events that may or may not have been performed.
 struct Block {
   std::int64_t base = 0;
   std::vector<std::uint32_t> free;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> parts;  ///< per share, the ops of `free`
 };
 
 class Blocks {
@@ -107,7 +111,7 @@ class Blocks {
   /// States in which events before `first` of the leading program have been performed, and none
   /// from `last` on.
   [[nodiscard]] Block block(std::size_t first, std::size_t last) const {
-    Block out{base_, {}};
+    Block out{base_, {}, {}};
     for (std::size_t s = 0; s < shares_.size(); ++s) {
       const Share& share = shares_[s];
       std::size_t done = first == 0 ? 0 : share.performed[first - 1];
@@ -115,21 +119,42 @@ class Blocks {
       if (s == leading_) std::tie(done, open) = std::pair{first, last};
       out.base += sums_[s][done];
       for (std::size_t i = done; i < open; ++i) out.free.push_back(share.events[i]);
+      out.parts.push_back(part(share, done, open));
     }
     return out;
+  }
+
+  /// From behind the last event performed for certain up to the first one that cannot be.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> part(const Share& share, std::size_t done,
+                                                             std::size_t open) const {
+    if (done >= open) return {0, 0};
+    const std::uint32_t begin = subject_.stretch.begin[share.program];
+    const std::uint32_t end = subject_.stretch.begin[share.program + 1];
+    const std::uint32_t first = share.events[done], last = share.events[open - 1];
+    return {done > 0 ? share.events[done - 1] + 1 : first - std::min(first - begin, kBeyond),
+            open < share.events.size() ? share.events[open] : std::min(end - last, kBeyond) + last};
   }
 
   [[nodiscard]] bool impossible(const Block& block, std::int64_t maximum,
                                 smt::Session& session) const {
     if (block.free.empty()) return block.base <= maximum;
+    // Equal between any two neighbours of a chain, as positions are not. Rarely they tell more.
     Scope scope;
     for (const Share& share : shares_) scope.programs.push_back(share.program);
+    scope.parts = block.parts;
+    if (impossible(block, scope, maximum, session)) return true;
+    scope.parts.clear();
     scope.position = &position_;
     scope.low = 0xffffffffU;
     for (const std::uint32_t t : block.free) {
       scope.low = std::min(scope.low, position_[t]);
       scope.high = std::max(scope.high, position_[t]);
     }
+    return impossible(block, scope, maximum, session);
+  }
+
+  [[nodiscard]] bool impossible(const Block& block, const Scope& scope, std::int64_t maximum,
+                                smt::Session& session) const {
     const Reachable states = reachable(subject_, scope, block.free);
     CanonicalText text('B');
     states.write(text);

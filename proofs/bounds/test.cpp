@@ -239,6 +239,31 @@ TEST_CASE("bounds: what repeats itself is asked once") {
   CHECK(checked(f) == "accepted");
 }
 
+TEST_CASE("bounds: more neighbours that do the same are not asked about again") {
+  const Ops engines{"load", "compute", "store", "move"};
+  std::vector<std::uint64_t> queries;
+  for (const std::size_t workers : {std::size_t{3}, std::size_t{4}}) {
+    Draft d("equal neighbours");
+    for (std::size_t w = 0; w < workers; ++w) {
+      const auto name = [&](const char* what, std::size_t of) { return what + std::to_string(of); };
+      const bool takes = w > 0, leaves = w + 1 < workers;
+      if (takes) d.semaphore(name("full", w), 0, 1).semaphore(name("empty", w), 1, 1);
+      Ops ops{"repeat 300"};
+      if (takes) ops.push_back(name("wait full", w));
+      if (leaves) ops.push_back(name("wait empty", w + 1));
+      if (leaves) ops.push_back(name("post full", w + 1));
+      if (takes) ops.push_back(name("post empty", w));
+      ops.emplace_back("end");
+      d.engine(engines[w], ops);
+    }
+    Fixture f(d);
+    CHECK(proved(f) == "proved");
+    CHECK(checked(f) == "accepted");
+    queries.push_back(f.session.queries);
+  }
+  CHECK(queries[0] == queries[1]);
+}
+
 TEST_CASE("bounds: one post too early in a long chain") {
   const Draft d = chain(400, 300);
   Fixture f(d);

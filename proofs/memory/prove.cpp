@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "proofs/canonical.hpp"
 #include "proofs/memory/rule.hpp"
@@ -108,32 +109,43 @@ class Prover {
     return text.key();
   }
 
-  /// Asks about the pending windows.
+  /// Asks about the pending windows, some at a time: a question about thousands of buffers takes
+  /// longer than its parts.
   std::optional<Search<Witness>> ask() {
-    if (windows_.empty()) return std::nullopt;
+    const auto all = std::exchange(windows_, {});
+    pending_ = 0;
+    for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+      for (std::size_t members = 0; last < all.size() && members < kPerQuery; ++last)
+        members += all[last].members.size();
+      const auto begin = all.begin();
+      if (auto other = ask({begin + static_cast<std::ptrdiff_t>(first),
+                            begin + static_cast<std::ptrdiff_t>(last)}))
+        return other;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Search<Witness>> ask(const std::vector<Window>& windows) {
     smt::Query query = session_.query(smt::Logic::linear);
     std::vector<smt::Term> wrong;
-    for (std::size_t w = 0; w < windows_.size(); ++w) describe(query, w, wrong);
+    for (std::size_t w = 0; w < windows.size(); ++w) describe(query, w, windows[w], wrong);
     query.require(query.any_of(wrong));
     const smt::Answer answer = session_.solve(query);
-    const auto asked = std::move(windows_);
-    windows_.clear();
-    pending_ = 0;
     if (const auto* undecided = std::get_if<smt::Undecided>(&answer))
       return Unknown{undecided->reason};
     if (std::holds_alternative<smt::Impossible>(answer)) return std::nullopt;
-    for (const Window& window : asked) {
+    for (const Window& window : windows) {
       if (auto shared = first_shared(window.members)) return Refuted{std::move(*shared)};
     }
     return Unknown{"the solver claims a shared byte that is not there"};
   }
 
   /// "Byte w of window w lies in two of its buffers, or one of them ends beyond the space."
-  void describe(smt::Query& query, std::size_t w, std::vector<smt::Term>& wrong) const {
+  void describe(smt::Query& query, std::size_t w, const Window& window,
+                std::vector<smt::Term>& wrong) const {
     const auto number = [&](std::uint64_t v) {
       return query.constant(static_cast<std::int64_t>(v));
     };
-    const Window& window = windows_[w];
     const smt::Term byte = query.integer(fmt::format("byte_{}", w));
     std::vector<smt::Term> count;
     for (const ir::BufferId id : window.members) {
