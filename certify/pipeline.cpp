@@ -418,25 +418,26 @@ std::optional<ProgramReport> judge_folded(const ir::Program& program, const Opti
   report.digest = ir::to_hex(digest);
   Certificate certificate = certificate_of(program, digest, fold.subject.net);
   certificate.folding = std::move(fold.folding);
-  Options with_witnesses = options;
-  with_witnesses.keep_witnesses = true;
-  report = judge(fold.subject, certificate, with_witnesses, std::move(report));
-  if (holds(report)) {
-    std::optional<std::string> changing;
-    if (const auto& shard = report.certificate->shard) {
-      changing = proofs::folding::labels_change(report.certificate->folding, *fold.folded,
-                                                fold.subject, *shard);
-    }
-    if (!changing) {
-      if (!options.keep_witnesses) report.certificate.reset();
-      return report;
-    }
-    why = "shard does not carry over: " + *changing;
+  Options trial = options;
+  trial.keep_witnesses = true;
+  trial.on_query = nullptr;  // nobody wants the questions of what comes to nothing
+  ProgramReport judged = judge(fold.subject, certificate, trial, report);
+  if (!holds(judged)) {
+    why = fmt::format("with its loops folded to {} ops it is {} by {}", left,
+                      to_string(judged.verdict), first_open(judged));
     return std::nullopt;
   }
-  why = fmt::format("with its loops folded to {} ops it is {} by {}", left,
-                    to_string(report.verdict), first_open(report));
-  return std::nullopt;
+  if (const auto& shard = judged.certificate->shard) {
+    const auto changing =
+        proofs::folding::labels_change(certificate.folding, *fold.folded, fold.subject, *shard);
+    if (changing) {
+      why = "shard does not carry over: " + *changing;
+      return std::nullopt;
+    }
+  }
+  if (options.on_query) judged = judge(fold.subject, certificate, options, std::move(report));
+  if (!options.keep_witnesses) judged.certificate.reset();
+  return judged;
 }
 
 struct Translation {

@@ -9,6 +9,7 @@
 #include "proofs/folding/check.hpp"
 #include "proofs/folding/groups.hpp"
 #include "proofs/folding/segments.hpp"
+#include "proofs/rules.hpp"
 
 namespace spatialcert::proofs::folding {
 namespace {
@@ -23,6 +24,10 @@ class Finder {
  public:
   Finder(const ir::Program& program, std::int64_t least_trips)
       : program_(program), whole_(ir::op_instances(program)) {
+    if (applies(Rule::reduction, program)) {  // which the check would refuse
+      why_ = "values pass through all trips, and reduction follows them";
+      return;
+    }
     for (Candidate& candidate : candidate_groups(program, least_trips))
       trials_.push_back({std::move(candidate), kFirstSegments, false, {}});
     if (trials_.empty()) why_ = "no loop of many trips whose counters balance";
@@ -31,6 +36,8 @@ class Finder {
   std::variant<Fold, NoFold> run() {
     for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
       if (!choose()) return NoFold{why_.empty() ? "no loop has trips to spare" : why_};
+      if (looked_at_ > whole_) return no("folding it costs more than it saves");
+      looked_at_ += ir::op_count(program_);
       auto made = ir::fold(program_, folding_);
       if (const auto* unfoldable = std::get_if<ir::Unfoldable>(&made)) {
         drop(unfoldable->group, unfoldable->why);
@@ -41,14 +48,12 @@ class Finder {
       looked_at_ += left;
       if (left > kMostLeft || left > whole_ / 2)
         return no(fmt::format("folded it still has {} ops", left));
-      if (attempt > 0 && looked_at_ > whole_) return no("folding it costs more than it saves");
       auto subject = find_subject(folded->program);
       if (std::holds_alternative<Untranslatable>(subject)) return NoFold{"too many iterations"};
       auto& made_subject = std::get<Subject>(subject);
       const auto objections = check(folding_, *folded, made_subject);
       if (objections.empty())
         return Fold{std::move(folding_), std::move(folded), std::move(made_subject)};
-      if (objections.front().kind == Objection::Kind::values) return NoFold{objections.front().why};
       for (const Objection& objection : objections) meet(objection, *folded, made_subject);
     }
     return no(fmt::format("not settled after {} attempts", kMostAttempts));

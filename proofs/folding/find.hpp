@@ -22,9 +22,9 @@ struct NoFold {
   std::string why;
 };
 
-/// Folds as many loops as it can, those of at least `least_trips` trips, if that leaves at most half
-/// of the op instances. Linear in the text of the program and in what is left of it, times a few
-/// attempts, which together look at no more than all op instances.
+/// Folds as many loops as it can, those of at least `least_trips` trips, if that leaves at most
+/// half of the op instances. Linear in the text of the program and in what is left of it, times a
+/// few attempts, which together look at no more than all op instances.
 [[nodiscard]] std::variant<Fold, NoFold> find(const ir::Program& program,
                                               std::int64_t least_trips = 16);
 

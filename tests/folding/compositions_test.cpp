@@ -24,7 +24,7 @@ using certify::Verdict;
 /// SPATIALCERT_LONG: 10,000 compositions, or as many as it says if that is a number above 1.
 std::uint64_t samples() {
   const char* const wanted = std::getenv("SPATIALCERT_LONG");
-  if (wanted == nullptr) return 250;
+  if (wanted == nullptr) return 200;
   const std::uint64_t number = std::strtoull(wanted, nullptr, 10);
   return number > 1 ? number : 10'000;
 }

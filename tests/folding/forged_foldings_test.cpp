@@ -25,7 +25,7 @@ using certify::Verdict;
 /// SPATIALCERT_LONG: 20,000 programs, or as many as it says if that is a number above 1.
 std::uint64_t samples() {
   const char* const wanted = std::getenv("SPATIALCERT_LONG");
-  if (wanted == nullptr) return 600;
+  if (wanted == nullptr) return 400;
   const std::uint64_t number = std::strtoull(wanted, nullptr, 10);
   return number > 1 ? number : 20'000;
 }
