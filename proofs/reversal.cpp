@@ -169,7 +169,7 @@ std::optional<std::string> refute(const Subject& subject,
   smt::Questions questions;
   questions.logic = smt::Logic::propositional;
   questions.count = open.size();
-  questions.expected = smt::Impossible{};
+  questions.expected = smt::Expected::impossible;
   questions.write = [&](std::size_t i, smt::Query& query) {
     const Group& group = groups[open[i]];
     write(query, states_of(subject, position, group), group);

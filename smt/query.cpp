@@ -167,7 +167,10 @@ Answer Session::solve(Query& query) {
 
 namespace {
 
-bool same_kind(const Answer& a, const Answer& b) { return a.index() == b.index(); }
+bool is(const Answer& answer, Expected expected) {
+  return expected == Expected::satisfied ? std::holds_alternative<Satisfied>(answer)
+                                         : std::holds_alternative<Impossible>(answer);
+}
 
 std::vector<std::int64_t> values_of(const Query& query, const Answer& answer,
                                     const std::vector<Term>& terms) {
@@ -193,7 +196,7 @@ struct Batch {
       const Answer answer = query.solve();
       resource += query.resource();
       replies.values.push_back(values_of(query, answer, terms));
-      if (!same_kind(answer, questions.expected)) replies.other = answer;
+      if (!is(answer, questions.expected)) replies.other = answer;
     }
   }
 };
@@ -213,7 +216,7 @@ Replies Session::ask(const Questions& questions) {
       const std::vector<Term> terms = questions.write(i, one);
       const Answer answer = solve(one);
       out.values.push_back(values_of(one, answer, terms));
-      if (!same_kind(answer, questions.expected)) out.other = answer;
+      if (!is(answer, questions.expected)) out.other = answer;
     }
     return out;
   }

@@ -96,6 +96,9 @@ using QuestionKey = std::array<std::uint8_t, 32>;
 using Performer =
     std::function<void(std::size_t count, const std::function<void(std::size_t)>& task)>;
 
+/// The answer that lets one go on to the next question.
+enum class Expected : std::uint8_t { satisfied, impossible };
+
 /// Questions of one kind that do not depend on one another.
 struct Questions {
   Logic logic = Logic::propositional;
@@ -103,8 +106,7 @@ struct Questions {
   /// Writes question number i, and returns the terms whose values matter. Called by several threads
   /// at once.
   std::function<std::vector<Term>(std::size_t i, Query& query)> write;
-  /// The answer that lets one go on to the next question.
-  Answer expected = Impossible{};
+  Expected expected = Expected::impossible;
   /// Questions that are asked in one context, one after the other: fewer if they are long.
   std::size_t together = 8;
 };

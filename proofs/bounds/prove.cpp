@@ -234,7 +234,7 @@ std::variant<std::monostate, Counterexample, Unknown> ask(
   smt::Questions questions;
   questions.logic = smt::Logic::linear;
   questions.count = open.size();
-  questions.expected = smt::Impossible{};
+  questions.expected = smt::Expected::impossible;
   questions.write = [&](std::size_t i, smt::Query& query) {
     const Question& q = all[open[i]];
     return write(subject, query, states_of(subject, position, cuts, q), q);

@@ -337,7 +337,7 @@ class Potentials {
     smt::Questions questions;
     questions.logic = smt::Logic::difference;
     questions.count = open.size();
-    questions.expected = smt::Satisfied{};
+    questions.expected = smt::Expected::satisfied;
     questions.write = [&](std::size_t i, smt::Query& query) { return write(*open[i], query); };
     smt::Replies replies = session_.ask(questions);
     if (replies.other) return replies.other;

@@ -78,7 +78,7 @@ Search<Witness> prove(const Subject& subject, smt::Session& session) {
   smt::Questions questions;
   questions.logic = smt::Logic::linear;
   questions.count = (all.size() + kBlock - 1) / kBlock;
-  questions.expected = smt::Impossible{};
+  questions.expected = smt::Expected::impossible;
   questions.together = 1;
   questions.write = [&](std::size_t block, smt::Query& query) {
     const std::size_t at = block * kBlock;

@@ -152,7 +152,7 @@ class Prover {
     smt::Questions questions;
     questions.logic = smt::Logic::linear;
     questions.count = begin.size() - 1;
-    questions.expected = smt::Impossible{};
+    questions.expected = smt::Expected::impossible;
     questions.together = 4;
     questions.write = [&](std::size_t i, smt::Query& query) {
       Equations equations(run_, query);

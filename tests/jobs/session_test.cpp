@@ -15,7 +15,7 @@ Questions below(std::size_t count, std::int64_t limit) {
   Questions questions;
   questions.logic = Logic::linear;
   questions.count = count;
-  questions.expected = Satisfied{};
+  questions.expected = Expected::satisfied;
   questions.together = 3;
   questions.write = [limit](std::size_t i, Query& query) {
     const Term x = query.integer("x"), positive = query.boolean("p");
