@@ -435,7 +435,9 @@ std::optional<ProgramReport> judge_folded(const ir::Program& program, const Opti
       return std::nullopt;
     }
   }
-  if (options.on_query) judged = judge(fold.subject, certificate, options, std::move(report));
+  // What is reported is what was judged above: this is for the questions alone.
+  if (options.on_query)
+    static_cast<void>(judge(fold.subject, certificate, options, std::move(report)));
   if (!options.keep_witnesses) judged.certificate.reset();
   return judged;
 }

@@ -15,8 +15,11 @@ struct Open {
   void step(const ir::Op& op) {
     if (op.code == ir::OpCode::reserve) back[op.object] = std::max(back[op.object], op.count);
     if (op.code == ir::OpCode::front) front[op.object] = std::max(front[op.object], op.count);
-    if (op.code == ir::OpCode::push) back[op.object] -= op.count;
-    if (op.code == ir::OpCode::pop) front[op.object] -= op.count;
+    // Who closes more than is open is refuted by `bounds`; sums must not overflow on the way there.
+    if (op.code == ir::OpCode::push)
+      back[op.object] = std::max<std::int64_t>(back[op.object] - op.count, 0);
+    if (op.code == ir::OpCode::pop)
+      front[op.object] = std::max<std::int64_t>(front[op.object] - op.count, 0);
   }
 };
 

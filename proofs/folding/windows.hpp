@@ -1,6 +1,7 @@
 // The open pages at both ends of every FIFO, segment by segment.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,7 +17,8 @@ class FifoWindows {
 
   /// Largest window at the producing end of the FIFO plus the largest at its consuming end, pages.
   [[nodiscard]] std::int64_t widest(std::uint32_t buffer) const {
-    return widest_back_[buffer] + widest_front_[buffer];
+    constexpr std::int64_t kMost = std::int64_t{1} << 61;  // no net is exact beyond it
+    return std::min(widest_back_[buffer], kMost) + std::min(widest_front_[buffer], kMost);
   }
   /// A group one of whose loops has other windows at the start of some segment >= early[group] than
   /// one segment later. `one`: what the segments number.
