@@ -59,6 +59,8 @@ std::string_view to_string(OpCode value) {
   return name_of(value, std::array<std::string_view, 9>{"wait", "await", "post", "reserve", "push",
                                                         "front", "pop", "run", "repeat"});
 }
+std::string_view to_string(Axis value) { return value == Axis::rows ? "rows" : "columns"; }
+
 std::string_view to_string(Execution value) {
   return name_of(value, std::array<std::string_view, 2>{"once", "persistent"});
 }

@@ -86,6 +86,12 @@ struct View {
   std::uint64_t offset = 0;
 };
 
+/// Least and largest value, both inclusive.
+struct ValueRange {
+  std::int64_t least = 0;
+  std::int64_t largest = 0;
+};
+
 struct Tensor {
   std::string name;
   TensorRole role = TensorRole::activation;
@@ -94,6 +100,7 @@ struct Tensor {
   DType dtype = DType::f32;
   Init init = Init::undefined;
   std::optional<std::uint32_t> owner;  ///< chip; none = replicated, part of the spine
+  std::optional<ValueRange> values;    ///< of integers: what its elements are declared to be in
   std::optional<View<TensorId>> view;
   LocationIndex location = kNoLocation;
 };
@@ -296,6 +303,37 @@ struct Postcondition {
   std::vector<Region> terms;
 };
 
+/// Indices [begin, end) along an axis.
+struct IndexRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  friend constexpr auto operator<=>(const IndexRange&, const IndexRange&) = default;
+};
+enum class Axis : std::uint8_t { rows, columns };
+
+/// A tensor that holds some ranges of a full tensor, one behind the other.
+struct Slice {
+  TensorId tensor;  ///< owned by the chip that has this part
+  std::vector<IndexRange> ranges;
+};
+
+/// A full tensor of which the program has only slices, and how it is cut (DESIGN 5). What is cut
+/// along the same *dimension* of the model is cut into parts that belong together: part p of a
+/// tensor is used with part p of the others (query heads and the heads of their output projection).
+struct SlicedTensor {
+  std::string name;  ///< of the full tensor
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
+  Axis axis = Axis::rows;  ///< that is cut
+  std::string dimension;   ///< of the model, that the axis runs along
+  /// Entries at different indices of the axis are never summed up: heads, experts. A product that
+  /// contracts a stacked axis stays within one head or expert, and its result is whole. Otherwise
+  /// what contracts the axis is a partial sum, to be all-reduced.
+  bool stacked = false;
+  std::uint32_t copies = 1;   ///< how many parts hold every index
+  std::vector<Slice> slices;  ///< slice p is part p
+};
+
 enum class Execution : std::uint8_t { once, persistent };
 
 struct Program {
@@ -313,6 +351,7 @@ struct Program {
   std::vector<std::string> carried;     ///< names of tensors that live on to the next token
   std::vector<Link> links;
   std::vector<Postcondition> postconditions;
+  std::vector<SlicedTensor> sliced;
   /// True if the producer says that there is no postcondition to state (the report repeats it).
   bool result_unspecified = false;
 
@@ -337,6 +376,7 @@ struct Program {
 [[nodiscard]] std::string_view to_string(OpKind);
 [[nodiscard]] std::string_view to_string(OpCode);
 [[nodiscard]] std::string_view to_string(Execution);
+[[nodiscard]] std::string_view to_string(Axis);
 /// Bytes of one element.
 [[nodiscard]] std::uint64_t size_of(DType);
 
