@@ -24,6 +24,7 @@ class Listing {
     dataflow();
     composition();
     postconditions();
+    slices();
     for (std::uint32_t p = 0; p < program_.programs.size(); ++p) engine_program(ir::ProgramId(p));
     return std::move(out_);
   }
@@ -49,6 +50,7 @@ class Listing {
   void dataflow();
   void composition();
   void postconditions();
+  void slices();
   void engine_program(ir::ProgramId id);
   void op(const ir::EngineProgram& program, std::uint32_t index, std::size_t depth);
 
@@ -82,6 +84,7 @@ void Listing::objects() {
   for (const ir::Tensor& t : program_.tensors) {
     std::string more = t.init == ir::Init::undefined ? "" : fmt::format(", {}", to_string(t.init));
     if (t.owner) more += fmt::format(", owned by chip {}", *t.owner);
+    if (t.values) more += fmt::format(", values in [{}, {}]", t.values->least, t.values->largest);
     if (t.view) {
       more += fmt::format(", a view of {} from element {}",
                           program_.tensors[t.view->base.value()].name, t.view->offset);
@@ -163,6 +166,23 @@ void Listing::postconditions() {
       sum += fmt::format(" + {} more terms", p.terms.size() - kMostTerms);
     }
     line("  {} = {}", region_text(program_, p.region), p.terms.empty() ? "0" : sum);
+  }
+}
+
+void Listing::slices() {
+  if (!program_.sliced.empty()) line("slices");
+  for (const ir::SlicedTensor& s : program_.sliced) {
+    line("  {}: {} x {}, {} cut along dimension {}{}{}", s.name, s.rows, s.cols, to_string(s.axis),
+         s.dimension, s.stacked ? ", stacked" : "",
+         s.copies == 1 ? "" : fmt::format(", in {} copies", s.copies));
+    for (std::size_t part = 0; part < s.slices.size(); ++part) {
+      std::string ranges;
+      for (const ir::IndexRange& range : s.slices[part].ranges) {
+        ranges += fmt::format(" [{}, {})", range.begin, range.end);
+      }
+      line("    part {}: {} ={}", part, program_.tensors[s.slices[part].tensor.value()].name,
+           ranges);
+    }
   }
 }
 

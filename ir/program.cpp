@@ -59,7 +59,9 @@ std::string_view to_string(OpCode value) {
   return name_of(value, std::array<std::string_view, 9>{"wait", "await", "post", "reserve", "push",
                                                         "front", "pop", "run", "repeat"});
 }
-std::string_view to_string(Axis value) { return value == Axis::rows ? "rows" : "columns"; }
+std::string_view to_string(Axis value) {
+  return name_of(value, std::array<std::string_view, 2>{"rows", "columns"});
+}
 
 std::string_view to_string(Execution value) {
   return name_of(value, std::array<std::string_view, 2>{"once", "persistent"});

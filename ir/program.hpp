@@ -90,6 +90,7 @@ struct View {
 struct ValueRange {
   std::int64_t least = 0;
   std::int64_t largest = 0;
+  friend constexpr auto operator<=>(const ValueRange&, const ValueRange&) = default;
 };
 
 struct Tensor {
@@ -315,6 +316,7 @@ enum class Axis : std::uint8_t { rows, columns };
 struct Slice {
   TensorId tensor;  ///< owned by the chip that has this part
   std::vector<IndexRange> ranges;
+  friend bool operator==(const Slice&, const Slice&) = default;
 };
 
 /// A full tensor of which the program has only slices, and how it is cut (DESIGN 5). What is cut
@@ -332,6 +334,7 @@ struct SlicedTensor {
   bool stacked = false;
   std::uint32_t copies = 1;   ///< how many parts hold every index
   std::vector<Slice> slices;  ///< slice p is part p
+  friend bool operator==(const SlicedTensor&, const SlicedTensor&) = default;
 };
 
 enum class Execution : std::uint8_t { once, persistent };

@@ -51,6 +51,7 @@ class Assembly {
     for (std::uint32_t s = 0; s < sections_.size(); ++s) add_objects(s);
     finish_objects();
     add_postconditions();
+    add_slices();
     make_engine_programs();
     for (std::uint32_t i = 0; i < phases_.order.size(); ++i) perform(i);
     if (const ir::Status refused = ir::validate(program)) {
@@ -69,6 +70,7 @@ class Assembly {
   void finish_objects();
   void check_semaphores() const;
   void add_postconditions();
+  void add_slices();
   void make_engine_programs();
   void check_rendezvous_size(std::uint64_t section_ops) const;
   void perform(std::uint32_t position);
@@ -233,6 +235,27 @@ void Assembly::add_postconditions() {
       postcondition.region = renumbered(postcondition.region, numbers_[s]);
       for (ir::Region& term : postcondition.terms) term = renumbered(term, numbers_[s]);
       result_.program.postconditions.push_back(std::move(postcondition));
+    }
+  }
+}
+
+void Assembly::add_slices() {
+  std::vector<ir::SlicedTensor>& all = result_.program.sliced;
+  std::unordered_map<std::string, std::size_t> by_name;
+  for (std::uint32_t s = 0; s < sections_.size(); ++s) {
+    for (ir::SlicedTensor sliced : sections_[s].sliced) {
+      for (ir::Slice& slice : sliced.slices) {
+        slice.tensor = ir::TensorId(numbers_[s].tensors[slice.tensor.value()]);
+      }
+      const auto [known, is_new] = by_name.emplace(sliced.name, all.size());
+      if (is_new) {
+        all.push_back(std::move(sliced));
+      } else if (!(all[known->second] == sliced)) {
+        throw Refused{RefusalReason::sliced_tensor,
+                      fmt::format("section \"{}\" cuts \"{}\" otherwise than an earlier one",
+                                  name(s), sliced.name),
+                      "rename one of the full tensors, or cut both alike"};
+      }
     }
   }
 }

@@ -7,16 +7,19 @@
 namespace spatialcert::compose {
 
 std::string_view to_string(RefusalReason reason) {
-  constexpr std::array<std::string_view, 34> kNames{
-      "no-sections",        "not-one-section", "malformed-section",   "section-has-seam",
-      "no-stages",          "no-ops",          "faulty-section",      "duplicate-section",
-      "name-clash",         "tensor-shape",    "tensor-dtype",        "tensor-owner",
-      "tensor-view",        "tensor-role",     "init-clash",          "init-lost",
-      "buffer-clash",       "unknown-tensor",  "unknown-carried",     "lost-postcondition",
-      "execution-mismatch", "target-mismatch", "site-outside-mesh",   "unknown-engine",
-      "bad-placement",      "does-not-fit",    "bad-barriers",        "semaphores-exhausted",
-      "arrival-maximum",    "release-maximum", "no-crossing-handoff", "memory-exhausted",
-      "malformed-program",  "too-large"};
+  constexpr std::array<std::string_view, 36> kNames{
+      "no-sections",        "not-one-section",    "malformed-section",
+      "section-has-seam",   "no-stages",          "no-ops",
+      "faulty-section",     "duplicate-section",  "name-clash",
+      "tensor-shape",       "tensor-dtype",       "tensor-owner",
+      "tensor-values",      "sliced-tensor",      "tensor-view",
+      "tensor-role",        "init-clash",         "init-lost",
+      "buffer-clash",       "unknown-tensor",     "unknown-carried",
+      "lost-postcondition", "execution-mismatch", "target-mismatch",
+      "site-outside-mesh",  "unknown-engine",     "bad-placement",
+      "does-not-fit",       "bad-barriers",       "semaphores-exhausted",
+      "arrival-maximum",    "release-maximum",    "no-crossing-handoff",
+      "memory-exhausted",   "malformed-program",  "too-large"};
   static_assert(kNames.size() == static_cast<std::size_t>(RefusalReason::too_large) + 1);
   return kNames.at(static_cast<std::size_t>(reason));
 }

@@ -23,6 +23,8 @@ enum class RefusalReason : std::uint8_t {
   tensor_shape,          ///< one name, other rows or columns
   tensor_dtype,          ///< one name, another element type
   tensor_owner,          ///< one name, another owner
+  tensor_values,         ///< one name, other declared values
+  sliced_tensor,         ///< one full tensor, cut in two ways
   tensor_view,           ///< one name, a view of something else
   tensor_role,           ///< one name, roles that no role of the composed program covers
   init_clash,            ///< one name, other initial contents

@@ -13,6 +13,10 @@ constexpr std::uint32_t kNobody = 0xffffffffU;
 
 constexpr std::uint32_t bit(ir::TensorRole role) { return 1U << static_cast<unsigned>(role); }
 
+std::string values_text(const ir::ValueRange& values) {
+  return fmt::format("declared to be in [{}, {}]", values.least, values.largest);
+}
+
 std::string owner_text(const ir::Tensor& tensor) {
   return tensor.owner ? fmt::format("owned by chip {}", *tensor.owner) : "replicated";
 }
@@ -41,6 +45,8 @@ std::vector<std::uint32_t> TensorUnion::add(std::uint32_t source, const ObjectUs
     if (tensor.view) tensor.view->base = ir::TensorId(numbers[tensor.view->base.value()]);
     if (history_[numbers[t]].first == source) tensors_[numbers[t]].view = tensor.view;
     compare(source, numbers[t], tensor);
+    std::optional<ir::ValueRange>& values = tensors_[numbers[t]].values;
+    if (!values) values = tensor.values;
   }
   for (std::uint32_t t = 0; t < given.size(); ++t) {
     History& history = history_[numbers[t]];
@@ -98,6 +104,10 @@ void TensorUnion::compare(std::uint32_t source, std::uint32_t number,
   if (known.owner != tensor.owner) {
     refuse(RefusalReason::tensor_owner, owner_text(known), owner_text(tensor),
            "rename one of them, or let the same chip own both");
+  }
+  if (known.values && tensor.values && *known.values != *tensor.values) {
+    refuse(RefusalReason::tensor_values, values_text(*known.values), values_text(*tensor.values),
+           "rename one of them, or declare the same values");
   }
   const bool same_view = known.view.has_value() == tensor.view.has_value() &&
                          (!known.view || (known.view->base == tensor.view->base &&

@@ -19,6 +19,7 @@ constexpr Restart last_of(Restart) { return Restart::reset; }
 constexpr StageKind last_of(StageKind) { return StageKind::copy; }
 constexpr OpKind last_of(OpKind) { return OpKind::copy; }
 constexpr Execution last_of(Execution) { return Execution::persistent; }
+constexpr Axis last_of(Axis) { return Axis::columns; }
 
 template <typename Enum>
 std::optional<Enum> enumerator(std::string_view name) {

@@ -26,6 +26,7 @@ enum Member : std::size_t {
   kLinks,
   kCarried,
   kPostconditions,
+  kSlices,
   kResultUnspecified,
   kSourceFiles,
   kPrograms
@@ -46,6 +47,7 @@ constexpr Key kMembers[] = {{"format"},
                             {"links", false},
                             {"carried", false},
                             {"postconditions", false},
+                            {"slices", false},
                             {"result_unspecified", false},
                             {"source_files", false},
                             {"programs"}};
@@ -125,6 +127,9 @@ bool ProgramReader::read_member(std::size_t key, Value& value, bool second) {
       break;
     case kCarried:
       program_.carried = names_in(value, "the carried tensors");
+      break;
+    case kSlices:
+      list(value, "the sliced tensors", &ProgramReader::read_sliced_tensor);
       break;
     case kResultUnspecified:
       program_.result_unspecified = json_.boolean(value);

@@ -112,6 +112,14 @@ class ProgramReader {
   void read_span(Value& value, SectionId section, BoundaryId boundary);
   void read_link(Value& value);
   void read_postcondition(Value& value);
+
+  // reader_slices.cpp
+  void read_sliced_tensor(Value& value);
+  void read_slice(Value& value, std::size_t sliced);
+  [[nodiscard]] IndexRange index_range(Value& value) const;
+  [[nodiscard]] ValueRange value_range(Value& value) const;
+
+  // reader_composition.cpp
   void sort_programs();
   void resolve_spans();
   void find_programs_of_spans();

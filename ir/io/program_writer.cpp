@@ -51,6 +51,11 @@ void ProgramWriter::write() {
   list("carried", program_.carried, [&](const std::string& name) { out_.quoted(name); });
   list("postconditions", program_.postconditions,
        [&](const Postcondition& postcondition) { write_postcondition(postcondition); });
+  // Left out if there are none, so that digests of programs without slices stay what they were.
+  if (!program_.sliced.empty()) {
+    list("slices", program_.sliced,
+         [&](const SlicedTensor& sliced) { write_sliced_tensor(sliced); });
+  }
   out_ << ",\n\"result_unspecified\":" << (program_.result_unspecified ? "true" : "false");
   list("source_files", program_.source_files, [&](const std::string& name) { out_.quoted(name); });
   list("programs", program_.programs, [&](const EngineProgram& one) { write_program(one); });

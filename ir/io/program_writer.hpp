@@ -62,6 +62,8 @@ class ProgramWriter {
   void write_section(SectionId id);
   void write_boundary(BoundaryId id);
   void write_link(const Link& link);
+  void write_sliced_tensor(const SlicedTensor& sliced);
+  void write_slice(const Slice& slice);
   void write_site(const Site& site);
   void write_source(LocationIndex location);
 

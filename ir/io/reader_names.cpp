@@ -97,5 +97,6 @@ template Restart ProgramReader::enumeration<Restart>(Value&) const;
 template StageKind ProgramReader::enumeration<StageKind>(Value&) const;
 template OpKind ProgramReader::enumeration<OpKind>(Value&) const;
 template Execution ProgramReader::enumeration<Execution>(Value&) const;
+template Axis ProgramReader::enumeration<Axis>(Value&) const;
 
 }  // namespace spatialcert::ir::io

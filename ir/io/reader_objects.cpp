@@ -6,9 +6,9 @@
 namespace spatialcert::ir::io {
 namespace {
 
-constexpr Key kTensorKeys[] = {{"name"},         {"role"},        {"rows"},
-                               {"cols"},         {"dtype"},       {"init", false},
-                               {"owner", false}, {"view", false}, {"source", false}};
+constexpr Key kTensorKeys[] = {
+    {"name"},        {"role"},         {"rows"},        {"cols"},          {"dtype"},
+    {"init", false}, {"owner", false}, {"view", false}, {"source", false}, {"values", false}};
 constexpr Key kBufferKeys[] = {{"name"},           {"kind"},           {"site"},
                                {"space"},          {"address", false}, {"page_bytes"},
                                {"pages"},          {"tile", false},    {"depth", false},
@@ -71,8 +71,11 @@ void ProgramReader::read_tensor(Value& value) {
                                             program.tensors[number].view->base = base;
                                           });
         break;
-      default:
+      case 8:
         tensor.location = location(member);
+        break;
+      default:
+        tensor.values = value_range(member);
         break;
     }
   });

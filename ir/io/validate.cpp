@@ -135,6 +135,7 @@ void Validation::run() {
   check_names("$.semaphores", program_.semaphores);
   check_names("$.stages", program_.stages);
   check_names("$.sections", program_.sections);
+  check_names("$.slices", program_.sliced);
   check_tensors();
   check_buffers();
   check_semaphores();
@@ -145,6 +146,7 @@ void Validation::run() {
   check_links();
   check_carried();
   check_postconditions();
+  check_slices();
   check_programs();
 }
 

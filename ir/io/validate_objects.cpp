@@ -26,6 +26,7 @@ void Validation::check_tensors() const {
       refuse(path("owner"), fmt::format("a chip below {}", program_.target.chips),
              fmt::format("{}", *tensor.owner));
     }
+    if (tensor.values) check_values(i);
     if (tensor.view) check_tensor_view(i);
     check_location(tensor.location, [&] { return fmt::format("$.tensors[{}]", i); });
   }

@@ -63,6 +63,12 @@ class Validation {
   [[nodiscard]] std::uint64_t span_rank(std::size_t program, const Span& span) const;
   [[nodiscard]] std::string span_name(const Span& span) const;
 
+  // validate_slices.cpp
+  void check_values(std::size_t tensor) const;
+  void check_slices() const;
+  void check_sliced_tensor(std::size_t number) const;
+  void check_slice(std::size_t sliced, std::size_t part) const;
+
   // validate_ops.cpp
   void check_programs();
   void check_program_places() const;

@@ -70,6 +70,11 @@ void ProgramWriter::write_tensor(const Tensor& tensor) {
     out_.quoted(program_.tensors[tensor.view->base.value()].name) << ",\"offset\":";
     out_.number(tensor.view->offset) << "}";
   }
+  if (tensor.values) {
+    out_ << ",\"values\":[";
+    out_.number(tensor.values->least) << ",";
+    out_.number(tensor.values->largest) << "]";
+  }
   write_source(tensor.location);
   out_ << "}";
 }
@@ -179,6 +184,34 @@ void ProgramWriter::write_link(const Link& link) {
   } else {
     out_ << "{\"semaphore\":" << semaphore_names_[link.object] << "}";
   }
+}
+
+void ProgramWriter::write_slice(const Slice& slice) {
+  out_ << "{\"tensor\":";
+  out_.quoted(program_.tensors[slice.tensor.value()].name) << ",\"ranges\":[";
+  std::string_view separator;
+  for (const IndexRange& range : slice.ranges) {
+    out_ << std::exchange(separator, ",") << "[";
+    out_.number(range.begin) << ",";
+    out_.number(range.end) << "]";
+  }
+  out_ << "]}";
+}
+
+void ProgramWriter::write_sliced_tensor(const SlicedTensor& sliced) {
+  out_ << "{\"full\":";
+  out_.quoted(sliced.name) << ",\"rows\":";
+  out_.number(sliced.rows) << ",\"cols\":";
+  out_.number(sliced.cols) << ",\"axis\":\"" << to_string(sliced.axis) << "\",\"dimension\":";
+  out_.quoted(sliced.dimension) << ",\"stacked\":" << (sliced.stacked ? "true" : "false")
+                                << ",\"copies\":";
+  out_.number(sliced.copies) << ",\"parts\":[";
+  std::string_view separator;
+  for (const Slice& slice : sliced.slices) {
+    out_ << std::exchange(separator, ",");
+    write_slice(slice);
+  }
+  out_ << "]}";
 }
 
 }  // namespace spatialcert::ir::io

@@ -131,6 +131,40 @@ TEST_CASE("refused: tensors of one name that are not the same") {
                 {"no view in section \"a\"", "a view of \"base\" from element 0"});
 }
 
+TEST_CASE("refused: declared values and slices that differ") {
+  SectionMaker a = copying("a", "x", "h");
+  SectionMaker b = copying("b", "h", "y");
+  for (SectionMaker* m : {&a, &b}) {
+    ir::Tensor& h = m->tensor_of("h");
+    h.dtype = ir::DType::i32;
+    h.owner = 0;
+    h.values = ir::ValueRange{-4, 4};
+    m->tensor_of(m == &a ? "x" : "y").dtype = ir::DType::i32;
+    const auto id = static_cast<std::uint32_t>(&h - m->raw().tensors.data());
+    m->raw().sliced = {{"whole",
+                        4,
+                        8,
+                        ir::Axis::columns,
+                        "heads",
+                        false,
+                        2,
+                        {
+                            {ir::TensorId(id), {{0, 4}}},
+                        }}};
+    m->raw().sliced[0].copies = 1;
+  }
+  const auto both = [&] { return compose::compose({a.unchecked(), b.unchecked()}); };
+  auto made = both();
+  REQUIRE_MESSAGE(std::holds_alternative<compose::Composed>(made), "");
+  const ir::Program& program = std::get<compose::Composed>(made).program;
+  REQUIRE(program.sliced.size() == 1);
+  CHECK(program.tensors[program.sliced[0].slices[0].tensor.value()].name == "h");
+  b.raw().sliced[0].slices[0].ranges = {{4, 8}};
+  check_refused(both(), RefusalReason::sliced_tensor, {"\"whole\"", "\"b\""});
+  b.tensor_of("h").values = ir::ValueRange{-4, 5};
+  check_refused(both(), RefusalReason::tensor_values, {"tensor \"h\"", "[-4, 4]", "[-4, 5]"});
+}
+
 TEST_CASE("refused: roles that no role covers") {
   // The host's x, overwritten.
   check_refused(after_a(copying("b", "h", "x")), RefusalReason::tensor_role,

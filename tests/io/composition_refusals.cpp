@@ -128,5 +128,59 @@ TEST_CASE("refused: postconditions") {
                  "$.postconditions[0].region.rows", "end <= 64", "[63, 65)"});
 }
 
+TEST_CASE("refused: declared values that the type does not have") {
+  const auto values = [](std::string_view now, std::string_view expected, std::string_view found) {
+    check_refused({R"([-7,7])", now, "$.tensors[5].values", expected, found});
+  };
+  values("[-7]", "values [least, largest]", "1 numbers");
+  values("[-7,128]", "-128 <= least <= largest <= 127", "[-7, 128]");
+  values("[-129,7]", "-128 <= least", "[-129, 7]");
+  values("[7,-7]", "least <= largest", "[7, -7]");
+  check_refused({R"("cols":6,"dtype":"i8")", R"("cols":6,"dtype":"f32")", "$.tensors[5].values",
+                 "a tensor of integers", "\"heads.0\" of f32"});
+}
+
+TEST_CASE("refused: slices that are none") {
+  const auto full = [&](std::string_view from, std::string_view to, std::string_view member,
+                        std::string_view expected, std::string_view found,
+                        std::string_view line_of = {}) {
+    check_refused({from, to, member, expected, found, line_of});
+  };
+  full(R"("full":"heads")", R"("full":"kv_tail")", "$.slices[0].full",
+       "a name that no tensor of the program has", "\"kv_tail\"");
+  full(R"("rows":24,"cols":8,"axis")", R"("rows":0,"cols":8,"axis")", "$.slices[0].rows",
+       "at least 1", "0");
+  full(R"("axis":"columns")", R"("axis":"diagonal")", "$.slices[0].axis", "\"rows\"", "");
+  full(R"("dimension":"heads")", R"("dimension":"")", "$.slices[0].dimension",
+       "text that is not empty", "");
+  full(R"("copies":2)", R"("copies":3)", "$.slices[0].copies", "1 to 2", "3");
+  full(R"("copies":2)", R"("copies":0)", "$.slices[0].copies", "1", "0");
+  full(R"({"tensor":"heads.1")", R"({"tensor":"x")", "$.slices[0].parts[1].tensor",
+       "a tensor with an owner", "\"x\"");
+  full(R"("tensor":"heads.1")", R"("tensor":"heads.2")", "$.slices[0].parts[1].tensor",
+       "a declared tensor (did you mean", "\"heads.2\"");
+  full(R"("tensor":"heads.1","ranges":[[2,6]])", R"("tensor":"heads.0","ranges":[[2,8]])",
+       "$.slices[0].parts[1].tensor", "every tensor as one slice", "\"heads.0\", which is a slice");
+  full(R"("cols":4,"dtype":"i8")", R"("cols":4,"dtype":"i16")", "$.slices[0].parts[1].tensor",
+       "slices of one dtype, i8", "\"heads.1\" of i16", R"({"tensor":"heads.1")");
+  full(R"([[2,6]])", R"([[2,6],[6,6]])", "$.slices[0].parts[1].ranges[1]", "begin < end <= 8",
+       "[6, 6)");
+  full(R"([[2,6]])", R"([[5,9]])", "$.slices[0].parts[1].ranges[0]", "begin < end <= 8", "[5, 9)");
+  full(R"([[2,6]])", R"([])", "$.slices[0].parts[1].ranges", "at least one range", "none");
+  full(R"([[2,6]])", R"([[2,7]])", "$.slices[0].parts[1].tensor", "a tensor of 24 x 5",
+       "\"heads.1\" of 24 x 4");
+  full(R"(,"ranges":[[2,6]]})", R"(,"ranges":[[2,6]]}]},
+{"full":"experts","rows":16,"cols":3,"axis":"columns","dimension":"heads","parts":[
+{"tensor":"w","ranges":[[0,3]]})",
+       "$.slices[1].parts[0].tensor", "a tensor of 16 x 3", "", "{\"tensor\":\"w\"");
+}
+
+TEST_CASE("refused: two cuts of one dimension into unlike numbers of parts") {
+  check_refused({R"(,"ranges":[[2,6]]})", R"(,"ranges":[[2,6]]}]},
+{"full":"experts","rows":16,"cols":16,"axis":"columns","dimension":"heads","parts":[
+{"tensor":"w","ranges":[[0,16]]})",
+                 "$.slices[1].parts", "2 parts, as \"heads\" has", "1", "{\"full\":\"experts\""});
+}
+
 }  // namespace
 }  // namespace spatialcert::ir::test

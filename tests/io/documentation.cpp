@@ -106,6 +106,8 @@ TEST_CASE("the schema names the members that the reader accepts") {
   agrees("boundary", R"({"after":"second")", R"({"zzzz":1,"after":"second")");
   agrees("span", R"({"site":[0,0,0],"engine":"compute","range":[0,1]})", R"({"zzzz":1})");
   agrees("postcondition", R"({"region":{"buffer")", R"({"zzzz":1,"region":{"buffer")");
+  agrees("sliced_tensor", R"({"full":"heads")", R"({"zzzz":1,"full":"heads")");
+  agrees("slice", R"({"tensor":"heads.1")", R"({"zzzz":1,"tensor":"heads.1")");
   agrees("engine_program", R"({"site":[1,0,0],"engine":"load","ops":[)",
          R"({"zzzz":1,"site":[1,0,0],"engine":"load","ops":[)");
 }

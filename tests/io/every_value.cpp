@@ -90,9 +90,9 @@ TEST_CASE("refused or meant: an integer at the edges of its type, for every numb
       CAPTURE(number);
       const auto result = parse_program(with(kRichProgram, value, number), "rich.json");
       if (result) check_read_back(*result);
-      // Only bounds of regions and what multiplies may be negative.
+      // Only bounds of regions, values and what multiplies may be negative.
       const bool may_be_negative =
-          is_one_of(value.key, {"const", "i0", "i1", "rows", "cols", "bytes", "scale"});
+          is_one_of(value.key, {"const", "i0", "i1", "rows", "cols", "bytes", "scale", "values"});
       if (number[0] == '-' && !may_be_negative) CHECK_FALSE(result.has_value());
       if (!result) CHECK(result.error().line > 0);
     }

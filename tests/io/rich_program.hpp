@@ -21,7 +21,9 @@ inline constexpr std::string_view kRichProgram = R"({"format":"spatialcert-progr
 {"name":"w","role":"weight","rows":16,"cols":16,"dtype":"bf16","init":"external","owner":1},
 {"name":"kv","role":"state","rows":64,"cols":16,"dtype":"bf16","init":"zero"},
 {"name":"kv_tail","role":"state","rows":2,"cols":16,"dtype":"bf16","view":{"of":"kv","offset":992}},
-{"name":"y","role":"output","rows":64,"cols":16,"dtype":"bf16"}],
+{"name":"y","role":"output","rows":64,"cols":16,"dtype":"bf16"},
+{"name":"heads.0","role":"input","rows":24,"cols":6,"dtype":"i8","init":"external","owner":0,"values":[-7,7]},
+{"name":"heads.1","role":"input","rows":24,"cols":4,"dtype":"i8","init":"external","owner":0}],
 "buffers":[
 {"name":"q","kind":"fifo","site":[0,0,0],"space":"sram","address":0,"page_bytes":512,"pages":4},
 {"name":"across","kind":"fifo","site":[0,0,0],"space":"sram","address":4096,"page_bytes":512,"pages":2,"handoff":"link"},
@@ -63,6 +65,10 @@ inline constexpr std::string_view kRichProgram = R"({"format":"spatialcert-progr
 "postconditions":[
 {"region":{"tensor":"y","rows":[0,2]},"sum":[{"tensor":"x","rows":[4,6]},{"tensor":"kv_tail"}]},
 {"region":{"buffer":"far","bytes":[0,64]},"sum":[{"buffer":"corner"},{"tensor":"x","rows":[0,2]}]}],
+"slices":[
+{"full":"heads","rows":24,"cols":8,"axis":"columns","dimension":"heads","stacked":true,"copies":2,"parts":[
+{"tensor":"heads.0","ranges":[[0,2],[4,8]]},
+{"tensor":"heads.1","ranges":[[2,6]]}]}],
 "result_unspecified":false,
 "source_files":["model.py","kernels.py"],
 "programs":[

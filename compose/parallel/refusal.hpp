@@ -1,0 +1,50 @@
+// Why a split over chips cannot be carried out: one enumerated reason, what it is about, and what
+// would help. Manifests that say nonsense are refused before that, by place (ir::Refusal).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace spatialcert::compose::parallel {
+
+enum class RefusalReason : std::uint8_t {
+  chip_count,           ///< a target, or chips' programs, of another number of chips
+  undeclared_tensor,    ///< a part of a full tensor that the program does not declare
+  owner_clash,          ///< a tensor that belongs to another chip than the manifest says
+  part_shape,           ///< a part with other rows or columns than its ranges give
+  part_type,            ///< parts of one full tensor with different element types
+  not_one_section,      ///< what is to be moved has no section or several
+  malformed_section,    ///< what is to be moved is not well-formed
+  several_chips,        ///< what is to be moved stands on several chips
+  not_stored,           ///< a section does not store what it is said to bind
+  no_such_chip,         ///< a target without the chip
+  foreign_tensor,       ///< a section that touches another chip's tensor
+  partials_mismatch,    ///< another number of partials than chips, or not in chip order
+  spine_result,         ///< an all-reduce whose result belongs to one chip
+  no_crossing_handoff,  ///< chips that meet, and nothing crosses
+  sum_type,             ///< partials of a type in which no sum is made
+  not_buildable,        ///< a section that the builder refuses
+  mixed_owners,         ///< a fused op that binds tensors of different owners
+  fused_fold            ///< a fused op that contains a fold of a collective
+};
+inline constexpr std::size_t kReasons = 18;
+
+/// Name with hyphens, e.g. `mixed-owners`.
+[[nodiscard]] std::string_view to_string(RefusalReason reason);
+
+struct Refused {
+  RefusalReason reason = RefusalReason::chip_count;
+  std::string what;    ///< names tensors, sections, chips and sites as the user wrote them
+  std::string remedy;  ///< an imperative
+
+  /// `reason: what; remedy`.
+  [[nodiscard]] std::string message() const;
+};
+
+/// A value, or why there is none.
+template <typename T>
+using Outcome = std::variant<T, Refused>;
+
+}  // namespace spatialcert::compose::parallel
