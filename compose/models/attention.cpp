@@ -54,22 +54,23 @@ class AttentionPart {
     const Cut by_heads{ir::Axis::columns, "heads", false, 1};
     const Cut by_kv{ir::Axis::columns, "heads", false, copies()};
     const auto share = share_of_chip(about_.heads * dim, c, w_.chips());
-    const std::string q = w_.project("q", c, h_, hidden_, about_.heads * dim, by_heads, {share});
-    const std::string k = w_.project("k", c, h_, hidden_, kv * dim, by_kv, kv_range(c, dim));
-    const std::string v = w_.project("v", c, h_, hidden_, kv * dim, by_kv, kv_range(c, dim));
+    const std::string q =
+        w_.project("q", "wq", c, h_, hidden_, about_.heads * dim, by_heads, {share});
+    const std::string k = w_.project("k", "wk", c, h_, hidden_, kv * dim, by_kv, kv_range(c, dim));
+    const std::string v = w_.project("v", "wv", c, h_, hidden_, kv * dim, by_kv, kv_range(c, dim));
     append(c, turned("k", c, k, kv_heads_), v);
     std::string out = attended(c, turned("q", c, q, heads_));
     if (about_.output_gate) {
       const std::string gate =
-          w_.project("gate", c, h_, hidden_, about_.heads * dim, by_heads, {share});
+          w_.project("gate", "wgate", c, h_, hidden_, about_.heads * dim, by_heads, {share});
       const std::string rows = w_.view("gate.heads", c, gate, heads_, dim);
       const std::string gated = w_.activation("gated", c, heads_, dim);
       w_.section("gated", c, Elementwise{mul(tensor(out), w_.sigmoid(tensor(rows))), gated});
       out = gated;
     }
     const std::string row = w_.view("out.row", c, out, 1, heads_ * dim);
-    w_.project("attended", c, row, about_.heads * dim, hidden_, {ir::Axis::rows, "heads", false, 1},
-               {share}, true);
+    w_.project("attended", "wo", c, row, about_.heads * dim, hidden_,
+               {ir::Axis::rows, "heads", false, 1}, {share}, true);
   }
 
   /// Queries or keys, normalised if the model does, and turned by the position.

@@ -13,14 +13,15 @@ void write_swiglu(ModelWriter& writer, const std::string& name, const std::strin
   const Cut by_rows{ir::Axis::rows, "ffn", false, 1};
   for (std::uint32_t c = 0; c < writer.chips(); ++c) {
     const ir::IndexRange share = share_of_chip(columns, c, writer.chips());
-    const std::string gate =
-        writer.project(name + ".gate", c, x, hidden, columns, by_columns, {share});
-    const std::string up = writer.project(name + ".up", c, x, hidden, columns, by_columns, {share});
+    const std::string gate = writer.project(name + ".gate", "w" + name + ".gate", c, x, hidden,
+                                            columns, by_columns, {share});
+    const std::string up = writer.project(name + ".up", "w" + name + ".up", c, x, hidden, columns,
+                                          by_columns, {share});
     const std::string act = writer.activation(name + ".act", c, 1, share.end - share.begin);
     Expression value = mul(writer.silu(tensor(gate)), tensor(up));
     if (!scale.empty()) value = mul(std::move(value), tensor(scale));
     writer.section(name + ".act", c, Elementwise{std::move(value), act});
-    writer.project(name, c, act, columns, hidden, by_rows, {share}, true);
+    writer.project(name, "w" + name + ".down", c, act, columns, hidden, by_rows, {share}, true);
   }
   writer.allreduce(name, hidden);
 }
@@ -57,7 +58,7 @@ void write_head(ModelWriter& writer, const std::string& last) {
   const std::string h = writer.activation("final", {}, 1, about.hidden);
   writer.rms_norm("norm", {}, x, weight, h);
   for (std::uint32_t c = 0; c < writer.chips(); ++c) {
-    writer.project("logits", c, h, about.hidden, about.vocabulary,
+    writer.project("logits", "wlogits", c, h, about.hidden, about.vocabulary,
                    {ir::Axis::columns, "vocabulary", false, 1},
                    {share_of_chip(about.vocabulary, c, writer.chips())});
   }

@@ -65,10 +65,10 @@ class LinearPart {
     const std::string out = w_.activation("out", c, values_, about_.value_dim);
     w_.section("out", c, Matmul{q, state, out, {}, values_, false, false, {}});
     const std::string gate =
-        w_.project("z", c, h_, hidden_, values, by_heads, value_ranges(c, about_.value_dim));
+        w_.project("z", "wz", c, h_, hidden_, values, by_heads, value_ranges(c, about_.value_dim));
     const std::string row =
         w_.view("gated.row", c, gated(c, out, gate), 1, values_ * about_.value_dim);
-    w_.project("attended", c, row, values, hidden_, {ir::Axis::rows, "key-heads", false, 1},
+    w_.project("attended", "wo", c, row, values, hidden_, {ir::Axis::rows, "key-heads", false, 1},
                value_ranges(c, about_.value_dim), true);
   }
 
@@ -79,7 +79,7 @@ class LinearPart {
     const std::uint64_t width = about_.convolution;
     const Cut by_heads{ir::Axis::columns, "key-heads", false, 1};
     const Cut stacked{ir::Axis::columns, "key-heads", true, 1};
-    const std::string mixed = w_.project("qkv", c, h_, hidden_, all, by_heads, channels(c));
+    const std::string mixed = w_.project("qkv", "wqkv", c, h_, hidden_, all, by_heads, channels(c));
     const std::uint64_t own = 2 * keys_ * about_.key_dim + values_ * about_.value_dim;
     const std::string window =
         w_.part("window", c, width, all, stacked, channels(c), ir::TensorRole::state);
@@ -110,8 +110,10 @@ class LinearPart {
   std::string update(std::uint32_t c, const std::string& k, const std::string& v) {
     const std::uint64_t heads = about_.value_heads;
     const Cut by_heads{ir::Axis::columns, "key-heads", false, 1};
-    const std::string b = w_.project("b", c, h_, hidden_, heads, by_heads, value_ranges(c, 1));
-    const std::string a = w_.project("a", c, h_, hidden_, heads, by_heads, value_ranges(c, 1));
+    const std::string b =
+        w_.project("b", "wb", c, h_, hidden_, heads, by_heads, value_ranges(c, 1));
+    const std::string a =
+        w_.project("a", "wa", c, h_, hidden_, heads, by_heads, value_ranges(c, 1));
     const std::string bias =
         w_.part("wdt", c, 1, heads, {ir::Axis::columns, "key-heads", true, 1}, value_ranges(c, 1));
     const std::string rate = w_.activation("rate", c, 1, values_);

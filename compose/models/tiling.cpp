@@ -67,7 +67,15 @@ class Choice {
   Tiling operator()(const Softmax& w) const { return whole_rows(w.operand); }
   Tiling operator()(const TopK& w) const { return whole_rows(w.operand); }
   Tiling operator()(const Rope& w) const { return whole_rows(w.operand); }
-  Tiling operator()(const GatherRows& w) const { return plain(w.result); }
+  /// A load reads the table's rows, of all of which a tile is a piece: one piece is best.
+  Tiling operator()(const GatherRows& w) const {
+    const SectionTensor& result = tensor_(w.result);
+    const std::uint64_t most = at_least_one(on_.page_bytes / ir::size_of(result.dtype));
+    Tiling out;
+    out.tile.cols = piece(result.cols, most, 1);
+    out.split = out.tile.cols < result.cols ? Split::columns : Split::rows;
+    return out;
+  }
   Tiling operator()(const AppendRows& w) const { return plain(w.source); }
   Tiling operator()(const AppendColumn& w) const { return whole_columns(w.source); }
   Tiling operator()(const ShiftRows& w) const { return whole_columns(w.state); }

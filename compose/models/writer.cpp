@@ -84,9 +84,10 @@ std::string ModelWriter::outside(const std::string& name, Chip chip, std::uint64
 
 std::string ModelWriter::view(const std::string& name, Chip chip, const std::string& base,
                               std::uint64_t rows, std::uint64_t cols, std::uint64_t offset) {
-  const ir::DType dtype = declared(base).dtype;
-  return declare(
-      {on(name, chip), rows, cols, dtype, ir::TensorRole::activation, chip, base, offset});
+  const SectionTensor& of = declared(base);
+  const std::string& root = of.view_of.empty() ? base : of.view_of;
+  return declare({on(name, chip), rows, cols, of.dtype, ir::TensorRole::activation, chip, root,
+                  of.view_offset + offset});
 }
 
 std::string ModelWriter::part(const std::string& name, std::uint32_t chip, std::uint64_t rows,
@@ -184,45 +185,6 @@ void ModelWriter::add_statement(Chip chip, const sections::Work& work) {
     }
   }
   model_.manifest.statements.push_back(std::move(op));
-}
-
-std::string ModelWriter::project(const std::string& name, Chip chip, const std::string& a,
-                                 std::uint64_t rows, std::uint64_t cols, const Cut& cut,
-                                 std::vector<ir::IndexRange> ranges, bool sum) {
-  const auto& quantised = configuration_.quantised;
-  const std::string weight = "w" + name;
-  sections::Matmul work;
-  work.a = a;
-  if (!quantised) {
-    work.b = part(weight, *chip, rows, cols, cut, ranges);
-  } else {
-    const std::uint64_t block = cut.axis == ir::Axis::rows ? quantised->rows : quantised->cols;
-    std::vector<ir::IndexRange> blocks = ranges;
-    bool whole = rows % quantised->rows == 0 && cols % quantised->cols == 0;
-    for (ir::IndexRange& range : blocks) {
-      whole = whole && range.begin % block == 0 && range.end % block == 0;
-      range = {range.begin / block, range.end / block};
-    }
-    if (!whole) {
-      throw ir::Refusal{
-          "", 0, fmt::format("{}: quantised", model_.name),
-          fmt::format("blocks that divide every part of {}, {} x {}", weight, rows, cols),
-          fmt::format("{} x {}", quantised->rows, quantised->cols)};
-    }
-    work.b = part(weight + ".values", *chip, rows, cols, cut, ranges, ir::TensorRole::weight,
-                  ir::DType::i8);
-    work.scales = part(weight + ".scales", *chip, rows / quantised->rows, cols / quantised->cols,
-                       cut, blocks);
-    const std::string full = full_name(on(weight, chip));
-    if (chips() > 1) model_.manifest.owners.emplace(full, *chip);
-    model_.manifest.quantised.push_back({full, full_name(work.b), full_name(work.scales)});
-  }
-  const bool by_rows = cut.axis == ir::Axis::rows;
-  work.result = activation(sum ? partial(name) : name, chip, declared(a).rows,
-                           by_rows ? cols : parallel::length(ranges),
-                           sum ? sum_type() : configuration_.dtype);
-  section(sum ? partial(name) : name, chip, work);
-  return work.result;
 }
 
 void ModelWriter::allreduce(const std::string& name, std::uint64_t cols) {
