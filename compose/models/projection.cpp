@@ -30,7 +30,7 @@ ModelWriter::Layout ModelWriter::layout(std::uint64_t rows, std::uint64_t cols, 
   std::uint64_t width = options_.hardware.panel_columns;
   while (width > kLeastPanel && !fits(width)) width /= 2;
   const std::uint64_t own = by_rows ? cols : parallel::length(ranges);
-  if (width == 0 || !fits(width) || own == width) return {rows, cols, cut, ranges, 1};
+  if (width == 0 || !fits(width)) return {rows, cols, cut, ranges, 1};
   Layout out{rows * (cols / width), width, cut, {}, own / width};
   out.cut.axis = ir::Axis::rows;
   if (!by_rows) {
