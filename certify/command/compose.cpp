@@ -13,8 +13,6 @@
 #include "compose/composition/explain.hpp"
 #include "compose/composition/instance.hpp"
 #include "compose/composition/manifest.hpp"
-#include "compose/parallel/attach.hpp"
-#include "compose/parallel/manifest.hpp"
 #include "ir/program_file.hpp"
 
 namespace spatialcert::command {
@@ -71,19 +69,6 @@ int refuse(const std::string& message) {
   return kRefused;
 }
 
-/// Names the full tensors of the split over chips, if there is one; what is wrong with it, if so.
-std::optional<std::string> attach_parallelism(const std::string& manifest, const std::string& file,
-                                              compose::Composed& composed) {
-  if (file.empty()) return std::nullopt;
-  const std::string path = compose::path_of_parallelism(manifest, file);
-  const auto split = compose::parallel::read_manifest(path);
-  if (!split) return split.error().message();
-  if (const auto refused = compose::parallel::attach(composed.program, *split)) {
-    return fmt::format("{}: {}", path, refused->message());
-  }
-  return std::nullopt;
-}
-
 int run_compose(const ComposeCommand& command) {
   auto manifest = compose::read_manifest(command.manifest);
   if (!manifest) return refuse(manifest.error().message());
@@ -104,15 +89,12 @@ int run_compose(const ComposeCommand& command) {
   if (!command.unchecked) {
     manifest->options.section_fault = [&](const ir::Program& section) { return check(section); };
   }
-  auto outcome = compose::compose_manifest(*manifest, sections);
+  const auto outcome = compose::compose_manifest(*manifest, sections);
   if (const auto* refused = std::get_if<compose::Refused>(&outcome)) {
     complain(check.report());
     return refuse(fmt::format("{}: {}", command.manifest, refused->message()));
   }
-  auto& composed = std::get<compose::Composed>(outcome);
-  if (const auto refused = attach_parallelism(command.manifest, manifest->parallelism, composed)) {
-    return refuse(*refused);
-  }
+  const auto& composed = std::get<compose::Composed>(outcome);
   if (const ir::Status failed = ir::write_program(composed.program, command.output))
     throw OutputError(failed->message());
   for (const std::string& note : composed.notes)

@@ -30,8 +30,7 @@ enum Member : std::size_t {
   kPlacement,
   kPhases,
   kSeparateMemory,
-  kLostPostconditions,
-  kParallelism
+  kLostPostconditions
 };
 constexpr io::Key kMembers[] = {{"format"},
                                 {"version"},
@@ -42,8 +41,7 @@ constexpr io::Key kMembers[] = {{"format"},
                                 {"placement", false},
                                 {"phases", false},
                                 {"separate_memory", false},
-                                {"lost_postconditions", false},
-                                {"parallelism", false}};
+                                {"lost_postconditions", false}};
 constexpr io::Key kSectionKeys[] = {{"file"}, {"name", false}, {"tensors", false}};
 constexpr io::Key kRegionKeys[] = {{"regions"}};
 constexpr io::Key kPhaseKeys[] = {{"barrier_after"}};
@@ -89,9 +87,6 @@ class ManifestReader {
         break;
       case kLostPostconditions:
         manifest_.options.drop_lost_postconditions = choice(value, "refuse", "leave-out");
-        break;
-      case kParallelism:
-        manifest_.parallelism = text_in(json_, value);
         break;
       default:
         break;  // format and version have been checked
@@ -255,10 +250,6 @@ ir::Result<Manifest> read_manifest(const std::string& path) {
 
 std::string path_of(const std::string& manifest, const SectionFile& section) {
   return (std::filesystem::path(manifest).parent_path() / section.file).string();
-}
-
-std::string path_of_parallelism(const std::string& manifest, const std::string& parallelism) {
-  return (std::filesystem::path(manifest).parent_path() / parallelism).string();
 }
 
 Outcome<PhaseOrder> wanted_order(const Manifest& manifest,

@@ -44,9 +44,6 @@ struct Manifest {
   Placement placement;
   WantedPhases phases;
   bool separate_memory = true;
-  /// File of the split over chips (compose/parallel/manifest.hpp), whose full tensors the program
-  /// is to name; as it stands in the manifest, empty if there is none.
-  std::string parallelism;
   ComposeOptions options;  ///< name, execution, carried, what to do with lost postconditions
 };
 
@@ -56,9 +53,6 @@ struct Manifest {
 
 /// Path of a section file of the manifest at `manifest`.
 [[nodiscard]] std::string path_of(const std::string& manifest, const SectionFile& section);
-/// Path of its split over chips.
-[[nodiscard]] std::string path_of_parallelism(const std::string& manifest,
-                                              const std::string& parallelism);
 
 /// The order of performance that is wanted, for validated sections in source order. Refused: names
 /// that are no sections, and flags for another number of them.
