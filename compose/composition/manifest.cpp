@@ -11,6 +11,8 @@
 
 #include "compose/composition/manifest_text.hpp"
 #include "compose/composition/phase_memory.hpp"
+#include "compose/parallel/attach.hpp"
+#include "compose/parallel/sharding.hpp"
 #include "ir/bytes_file.hpp"
 #include "ir/io/json_reader.hpp"
 #include "ir/program_file.hpp"
@@ -30,7 +32,8 @@ enum Member : std::size_t {
   kPlacement,
   kPhases,
   kSeparateMemory,
-  kLostPostconditions
+  kLostPostconditions,
+  kParallelism
 };
 constexpr io::Key kMembers[] = {{"format"},
                                 {"version"},
@@ -41,7 +44,8 @@ constexpr io::Key kMembers[] = {{"format"},
                                 {"placement", false},
                                 {"phases", false},
                                 {"separate_memory", false},
-                                {"lost_postconditions", false}};
+                                {"lost_postconditions", false},
+                                {"parallelism", false}};
 constexpr io::Key kSectionKeys[] = {{"file"}, {"name", false}, {"tensors", false}};
 constexpr io::Key kRegionKeys[] = {{"regions"}};
 constexpr io::Key kPhaseKeys[] = {{"barrier_after"}};
@@ -87,6 +91,9 @@ class ManifestReader {
         break;
       case kLostPostconditions:
         manifest_.options.drop_lost_postconditions = choice(value, "refuse", "leave-out");
+        break;
+      case kParallelism:
+        manifest_.parallelism = text(value);
         break;
       default:
         break;  // format and version have been checked
@@ -248,8 +255,8 @@ ir::Result<Manifest> read_manifest(const std::string& path) {
   return parse_manifest(*bytes, path);
 }
 
-std::string path_of(const std::string& manifest, const SectionFile& section) {
-  return (std::filesystem::path(manifest).parent_path() / section.file).string();
+std::string path_of(const std::string& manifest, const std::string& file) {
+  return (std::filesystem::path(manifest).parent_path() / file).string();
 }
 
 Outcome<PhaseOrder> wanted_order(const Manifest& manifest,
@@ -274,8 +281,10 @@ Outcome<PhaseOrder> wanted_order(const Manifest& manifest,
   return after_sections(manifest.phases.sections, sections);
 }
 
-Outcome<Composed> compose_manifest(const Manifest& manifest,
-                                   const std::vector<ir::Program>& sections) {
+namespace {
+
+Outcome<Composed> compose_as_they_are(const Manifest& manifest,
+                                      const std::vector<ir::Program>& sections) {
   Outcome<PhaseOrder> order = wanted_order(manifest, sections);
   if (auto* refused = std::get_if<Refused>(&order)) return std::move(*refused);
   Outcome<Composed> result =
@@ -283,6 +292,31 @@ Outcome<Composed> compose_manifest(const Manifest& manifest,
   if (!manifest.separate_memory || std::holds_alternative<Refused>(result)) return result;
   auto memory = separate_phase_memory(std::get<Composed>(result).program);
   if (auto* refused = std::get_if<Refused>(&memory)) return std::move(*refused);
+  return result;
+}
+
+Refused as_composition(const parallel::Refused& refused) {
+  return {RefusalReason::bad_parallelism,
+          fmt::format("{}: {}", to_string(refused.reason), refused.what), refused.remedy};
+}
+
+}  // namespace
+
+Outcome<Composed> compose_manifest(const Manifest& manifest,
+                                   const std::vector<ir::Program>& sections,
+                                   const std::optional<parallel::Manifest>& parallelism) {
+  if (!parallelism) return compose_as_they_are(manifest, sections);
+  const parallel::Sharding sharding(*parallelism);
+  std::vector<ir::Program> owned = sections;
+  for (ir::Program& section : owned) {
+    if (const auto refused = parallel::assign_owners(section, sharding))
+      return as_composition(*refused);
+  }
+  Outcome<Composed> result = compose_as_they_are(manifest, owned);
+  if (auto* made = std::get_if<Composed>(&result)) {
+    if (const auto refused = parallel::attach(made->program, *parallelism))
+      return as_composition(*refused);
+  }
   return result;
 }
 

@@ -1,11 +1,11 @@
 // The parts of a model in their order, and the program that they make.
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "compose/models/parts.hpp"
-#include "compose/parallel/attach.hpp"
 #include "ir/require.hpp"
 
 namespace spatialcert::compose::models {
@@ -72,15 +72,13 @@ ir::Result<ir::Program> composed(const Model& model) {
   manifest.phases.kind =
       model.automatic_phases ? WantedPhases::Kind::automatic : WantedPhases::Kind::all;
   manifest.separate_memory = model.automatic_phases;
-  auto outcome = compose_manifest(manifest, sections);
+  std::optional<parallel::Manifest> split;
+  if (model.manifest.chips > 1) split = model.manifest;
+  auto outcome = compose_manifest(manifest, sections, split);
   if (const auto* refused = std::get_if<Refused>(&outcome)) {
     return ir::Refusal{"", 0, model.name, refused->remedy, refused->message()};
   }
-  ir::Program program = std::get<Composed>(std::move(outcome)).program;
-  if (const auto refused = parallel::attach(program, model.manifest)) {
-    return ir::Refusal{"", 0, model.name, refused->remedy, refused->message()};
-  }
-  return program;
+  return std::get<Composed>(std::move(outcome)).program;
 }
 
 }  // namespace spatialcert::compose::models

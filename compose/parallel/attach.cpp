@@ -38,6 +38,7 @@ class Attachment {
       ir::SlicedTensor& one = sliced.emplace_back();
       one = {full.name,      full.rows,    full.cols,   full.axis,
              full.dimension, full.stacked, full.copies, {}};
+      check_name(full);
       for (const Part& part : full.parts) one.slices.push_back({resolve(full, part), part.ranges});
       check_types(one);
     }
@@ -59,6 +60,15 @@ class Attachment {
       const auto wanted = sharding.owner(tensor.name);
       if (wanted && wanted != tensor.owner) throw owner_clash(tensor, *wanted);
     }
+  }
+
+  void check_name(const FullTensor& full) const {
+    if (numbers_.count(full.name) == 0) return;
+    throw Refused{RefusalReason::full_declared,
+                  fmt::format("program \"{}\" declares \"{}\", of which the manifest says that "
+                              "only parts are there",
+                              program_.name, full.name),
+                  "rename one of them"};
   }
 
   [[nodiscard]] ir::TensorId resolve(const FullTensor& full, const Part& part) const {

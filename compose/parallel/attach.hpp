@@ -20,7 +20,8 @@ namespace spatialcert::compose::parallel {
 [[nodiscard]] std::optional<Refused> assign_owners(ir::Program& program, const Sharding& sharding);
 
 /// Resolves the full tensors of a valid manifest into Program::sliced, in its order, replacing what
-/// was there. Refused, with the program as it was: a target of another number of chips; parts that
+/// was there. Refused, with the program as it was: a target of another number of chips; a full
+/// tensor with the name of one that the program declares; parts that
 /// the program does not declare, of another shape than their ranges give, or that differ in type;
 /// a tensor, part or not, that the manifest gives to a chip and the program to another one or
 /// none. Owners of names that the program does not have are no matter: a fused op keeps what it

@@ -13,6 +13,7 @@ enum class RefusalReason : std::uint8_t {
   chip_count,           ///< a target, or chips' programs, of another number of chips
   undeclared_tensor,    ///< a part of a full tensor that the program does not declare
   owner_clash,          ///< a tensor that belongs to another chip than the manifest says
+  full_declared,        ///< a full tensor with the name of one that the program declares
   part_shape,           ///< a part with other rows or columns than its ranges give
   part_type,            ///< parts of one full tensor with different element types
   not_one_section,      ///< what is to be moved has no section or several
@@ -27,9 +28,18 @@ enum class RefusalReason : std::uint8_t {
   sum_type,             ///< partials of a type in which no sum is made
   not_buildable,        ///< a section that the builder refuses
   mixed_owners,         ///< a fused op that binds tensors of different owners
-  fused_fold            ///< a fused op that contains a fold of a collective
+  fused_fold,           ///< a fused op that contains a fold of a collective
+  rewritten,            ///< a tensor that is written again after another chip has read it
+  unknown_transfer,     ///< a halt or a chip that names what is no transfer
+  doubled_transfer,     ///< a tensor that is sent twice to one chip
+  sends_unstored,       ///< a chip that sends what no section of it stores
+  receives_unloaded,    ///< a chip that receives what no section of it loads
+  receives_own,         ///< a chip that receives what its own sections store
+  missing_transfer,     ///< a transfer that nobody sends or receives; a load of what never comes
+  wrong_chip,           ///< a transfer at a chip that is not its end
+  circular_relay        ///< no chip can move on
 };
-inline constexpr std::size_t kReasons = 18;
+inline constexpr std::size_t kReasons = 28;
 
 /// Name with hyphens, e.g. `mixed-owners`.
 [[nodiscard]] std::string_view to_string(RefusalReason reason);

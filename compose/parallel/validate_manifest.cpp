@@ -81,7 +81,19 @@ class Validation {
       refuse(path + ".rows", "fewer than 2^63 elements",
              fmt::format("{} x {}", tensor.rows, tensor.cols));
     if (tensor.copies == 0) refuse(path + ".copies", "at least 1", "0");
-    if (tensor.parts.empty()) refuse(path + ".parts", "at least one part", "none");
+    const std::size_t parts = tensor.parts.size();
+    if (parts == 0) refuse(path + ".parts", "at least one part", "none");
+    if (tensor.copies > parts) {
+      refuse(path + ".copies", fmt::format("at most {}, the number of parts", parts),
+             fmt::format("{}", tensor.copies));
+    }
+    const FullTensor& first = *along_.emplace(tensor.dimension, &tensor).first->second;
+    if (first.parts.size() != parts) {
+      refuse(path + ".parts",
+             fmt::format("{} parts, as {} has along the same dimension", first.parts.size(),
+                         quoted(first.name)),
+             fmt::format("{}", parts));
+    }
     for (std::size_t p = 0; p < tensor.parts.size(); ++p)
       part(tensor, tensor.parts[p], fmt::format("{}.parts[{}]", path, p));
   }
@@ -191,6 +203,7 @@ class Validation {
   const Manifest& manifest_;
   std::optional<Sharding> sharding_;
   std::unordered_set<std::string_view> names_, parts_, outs_, folds_;
+  std::unordered_map<std::string_view, const FullTensor*> along_;  // first of each dimension
   std::unordered_map<std::string_view, Binding> bound_;
 };
 

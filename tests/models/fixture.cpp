@@ -72,7 +72,7 @@ models::Configuration hybrid_model(DType type) {
   out.attention = {8, 2, 4, true, true};
   out.linear_attention = models::LinearAttention{16, 32, 2, 3, 4, 2};
   out.ffn = 0;
-  out.experts = models::Experts{8, 2, 3, 8};
+  out.experts = models::Experts{8, 2, 3, 16};
   return out;
 }
 

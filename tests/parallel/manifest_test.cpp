@@ -195,6 +195,13 @@ TEST_CASE("manifests that were not read are held to the same") {
   m.chips = 0;
   CHECK(parallel::validate(m)->path == "$.chips");
   m = row_parallel(2);
+  m.full.push_back({"v", 2, 2, ir::Axis::rows, "inner", false, 2, {{"w.0", {{0, 2}}}}});
+  CHECK(parallel::validate(m)->path == "$.slices[0].copies");
+  m.full[0].copies = 1;
+  m.full.push_back(
+      {"w", 2, 2, ir::Axis::rows, "inner", false, 1, {{"w.1", {{0, 1}}}, {"p.0", {{1, 2}}}}});
+  CHECK(parallel::validate(m)->path == "$.slices[1].parts");
+  m = row_parallel(2);
   m.full.push_back({"w", 2, 2, ir::Axis::rows, "inner", false, 1, {{"w.0", {{0, 2}}}}});
   m.full.push_back({"w", 2, 2, ir::Axis::rows, "inner", false, 1, {{"w.1", {{0, 2}}}}});
   CHECK(parallel::validate(m)->path == "$.slices[1].full");
@@ -269,6 +276,8 @@ TEST_CASE("what cannot be attached") {
   };
   check_refusal(refused([](ir::Program& p) { p.target.chips = 4; }), RefusalReason::chip_count,
                 {"over 2 chips", "has 4"});
+  check_refusal(refused([](ir::Program& p) { p.tensors[0].name = "w"; }),
+                RefusalReason::full_declared, {"\"halves\"", "\"w\""});
   check_refusal(refused([](ir::Program& p) { p.tensors[2].name = "v"; }),
                 RefusalReason::undeclared_tensor, {"\"halves\"", "\"w.1\"", "\"w\""});
   check_refusal(refused([](ir::Program& p) { p.tensors[2].owner = 0; }), RefusalReason::owner_clash,
