@@ -96,8 +96,8 @@ std::string ModelWriter::project(const std::string& name, const std::string& wei
   sections::Matmul work;
   work.a = a;
   work.batch = at.panels;
-  work.result =
-      at.panels == 1 ? result : view(called + ".panels", chip, result, at.panels, own / at.panels);
+  work.one_row = at.panels > 1;
+  work.result = result;
   if (configuration_.quantised) {
     quantised_weight(weight, *chip, at, work);
   } else {

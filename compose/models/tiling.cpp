@@ -49,10 +49,11 @@ class Choice {
       bytes = ir::size_of(scales.dtype);  // of the tile that is dequantised
     }
     Tiling out;
-    out.tile.rows = result.rows / w.batch;
+    const std::uint64_t cols = w.one_row ? result.cols / w.batch : result.cols;
+    out.tile.rows = w.one_row ? result.rows : result.rows / w.batch;
     const std::uint64_t most = std::max<std::uint64_t>(kWidest, block_cols);
     if (w.batch > 1) {
-      out.tile.cols = piece(result.cols, most, block_cols);
+      out.tile.cols = piece(cols, most, block_cols);
     } else {
       out.split = Split::columns;
       out.tile.cols = share(result.cols, on_.least_elements / 8, most, block_cols, on_);

@@ -26,8 +26,9 @@ void Checker::check(const Matmul& work) {
     expect_type(scales, a.dtype);
     expect_other(result, work.scales);
     const auto tile = [](std::uint64_t most, std::uint64_t size) { return std::min(most, size); };
-    expect_blocks(b, scales, tile(about_.tile.inner, a.cols), tile(about_.tile.cols, result.cols));
-    if (a.cols % (b.rows / scales.rows) != 0 || result.cols % (b.cols / scales.cols) != 0) {
+    const std::uint64_t cols = work.one_row ? result.cols / work.batch : result.cols;
+    expect_blocks(b, scales, tile(about_.tile.inner, a.cols), tile(about_.tile.cols, cols));
+    if (a.cols % (b.rows / scales.rows) != 0 || cols % (b.cols / scales.cols) != 0) {
       refuse(place(b.name), "blocks that are used whole", shape_text(scales));
     }
   }
@@ -49,19 +50,26 @@ void Checker::check_factors(const Matmul& work, const SectionTensor& a, const Se
     expect_shape(b, a.cols, b.cols);
     return expect_shape(result, a.rows, b.cols);
   }
-  if (batch == 0 || result.rows % batch != 0) {
-    refuse(place(result.name), fmt::format("rows of {} products", batch), shape_text(result));
+  const std::uint64_t across = work.one_row ? result.cols : result.rows;
+  if (batch == 0 || across % batch != 0) {
+    refuse(place(result.name),
+           fmt::format("{} of {} products", work.one_row ? "columns" : "rows", batch),
+           shape_text(result));
   }
-  if (batch == 1 || a.rows != result.rows / batch) expect_shape(a, result.rows, a.cols);
+  const std::uint64_t own_rows = work.one_row ? result.rows : result.rows / batch;
+  const std::uint64_t own_cols = work.one_row ? result.cols / batch : result.cols;
+  if (batch == 1 || a.rows != own_rows) {
+    expect_shape(a, work.one_row ? own_rows : result.rows, a.cols);
+  }
   const std::uint64_t stacked = work.side_by_side ? b.cols : b.rows;
   if (stacked % batch != 0) {
     refuse(place(b.name), fmt::format("{} matrices of one size", batch), shape_text(b));
   }
   const std::uint64_t rows = work.side_by_side ? b.rows : b.rows / batch;
   const std::uint64_t cols = work.side_by_side ? b.cols / batch : b.cols;
-  if (work.prefix && rows >= a.cols && cols >= result.cols) return;
+  if (work.prefix && rows >= a.cols && cols >= own_cols) return;
   expect_shape(b, a.cols * (work.side_by_side ? 1 : batch),
-               result.cols * (work.side_by_side ? batch : 1));
+               own_cols * (work.side_by_side ? batch : 1));
 }
 
 std::pair<std::uint64_t, std::uint64_t> Checker::shape(const Expression& e,

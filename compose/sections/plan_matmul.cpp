@@ -35,7 +35,7 @@ class Products {
   [[nodiscard]] Node step(const Extent& inner, bool first, bool last) {
     TileStep step;
     const bool one_for_all =
-        work_.batch > 1 && section_.named(work_.a).rows * work_.batch == rows_of_result();
+        work_.batch > 1 && (work_.one_row || section_.named(work_.a).rows < rows_of_result());
     const Extent rows = one_for_all ? whole(at_.rows.size) : at_.row_extent();
     const StorePart a = load(section_, plan_, step.loads, 0, work_.a, rows, inner);
     const StorePart b = factor(step, inner);
@@ -45,11 +45,20 @@ class Products {
     if (!first) run.from.push_back(sums_);
     run.to = last ? page_ : sums_;
     step.runs.push_back(std::move(run));
-    if (last) step.save = save(section_, page_, work_.result, at_.row_extent(), at_.col_extent());
+    if (last) step.save = result();
     return {std::move(step)};
   }
 
  private:
+  [[nodiscard]] Save result() {
+    if (work_.batch == 1 || !work_.one_row) {
+      return save(section_, page_, work_.result, at_.row_extent(), at_.col_extent());
+    }
+    Extent cols = at_.col_extent();
+    cols.first += at_.rows.first / at_.rows.size * one_cols_;
+    cols.terms.push_back({at_.row, one_cols_});
+    return save(section_, page_, work_.result, whole(at_.rows.size), cols);
+  }
   [[nodiscard]] std::uint64_t rows_of_result() const { return section_.named(work_.result).rows; }
 
   /// The tile of b, of the matrix that belongs to these rows; scaled, where b stands for more.

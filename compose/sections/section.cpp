@@ -40,7 +40,14 @@ struct Extents {
   const Section& section;
   Grid operator()(const Matmul& w) const {
     Grid grid = of(w.result);
-    if (w.batch > 1) grid.tile_rows = grid.rows / w.batch;
+    if (w.batch > 1 && w.one_row) {
+      grid.tile_rows = grid.rows;
+      grid.rows *= w.batch;
+      grid.cols /= w.batch;
+      grid.tile_cols = std::min(grid.tile_cols, grid.cols);
+    } else if (w.batch > 1) {
+      grid.tile_rows = grid.rows / w.batch;
+    }
     return grid;
   }
   Grid operator()(const Elementwise& w) const { return of(w.result); }

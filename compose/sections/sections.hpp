@@ -43,6 +43,9 @@ struct Matmul {
   bool prefix = false;
   /// b is of i8 and stands for b times these scales, of blocks of equal size; empty: it is not.
   std::string scales = {};
+  /// The products stand side by side: one product with a b that lies in panels of columns, one
+  /// below the other. a is one for all then.
+  bool one_row = false;
 };
 /// The result may be one of the operands of its own shape: the tensor is then updated in place.
 struct Elementwise {

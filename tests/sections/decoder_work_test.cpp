@@ -69,6 +69,28 @@ TEST_CASE("a batch of products: stacked or side by side, one left factor or many
   }
 }
 
+TEST_CASE("one product with a right factor that lies in panels of columns") {
+  constexpr std::uint64_t kPanels = 5, kRows = 2, kInner = 7, kWidth = 3;
+  for (const Variation& v : variations({{1, 2, 3}, {4, 16, 16}})) {
+    CAPTURE(v.text());
+    const auto description =
+        describe(Matmul{"a", "b", "c", {}, kPanels, false, false, {}, true},
+                 {given("a", kRows, kInner), given("b", kPanels * kInner, kWidth),
+                  given("c", kRows, kPanels * kWidth)},
+                 v);
+    check_section(description, "c", [&](const Contents& of) {
+      return filled<std::int64_t>(DType::i32, kRows, kPanels * kWidth, [&](auto r, auto c) {
+        std::int64_t sum = 0;
+        for (std::uint64_t k = 0; k < kInner; ++k) {
+          sum += of("a").template at<std::int64_t>(r, k) *
+                 of("b").template at<std::int64_t>(c / kWidth * kInner + k, c % kWidth);
+        }
+        return sum;
+      });
+    });
+  }
+}
+
 TEST_CASE("a product with weights of i8 and a scale per block, summed up in f32") {
   for (const Variation& v : variations({{1, 4, 6}, {2, 2, 3}, {4, 16, 16}})) {
     CAPTURE(v.text());
@@ -346,6 +368,10 @@ TEST_CASE("refused: batches and scales") {
   refused(batch("shared", "b", 2), tensors, "shared", "6 x 4", "2 x 4");
   refused(batch("a", "b", 2), tensors, "b", "8 x 5", "12 x 5");
   refused(batch("a", "beside", 3), tensors, "beside", "3 matrices of one size", "4 x 15");
+  refused(Matmul{"shared", "b", "c", {}, 3, false, false, {}, true}, tensors, "c",
+          "columns of 3 products", "6 x 5");
+  refused(Matmul{"shared", "b", "c", {}, 5, false, false, {}, true}, tensors, "shared", "6 x 4",
+          "2 x 4");
   refused(batch("a", "b", 3, true), tensors, "b", "3 matrices of one size", "12 x 5");
   const Matmul prefix{"a", "beside", "c", {}, 1, false, true, {}};
   CHECK(compose::build_section(describe(prefix, tensors)).has_value());
