@@ -50,7 +50,12 @@ Value named(const char* option, const std::string& name,
 }
 
 int generate(const GenerateOptions& options) {
-  if (options.model.wanted()) return generate_model(options.model, options.output);
+  if (options.model.wanted()) {
+    if (!options.algorithm.empty() || !options.collective.empty() || options.ranks != 0) {
+      throw UsageError("generate: either a collective or a model");
+    }
+    return generate_model(options.model, options.output);
+  }
   if (options.algorithm.empty() || options.collective.empty() || options.ranks == 0) {
     throw UsageError("generate: --collective, --op and --ranks, or --model or --config");
   }
