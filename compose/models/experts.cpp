@@ -67,6 +67,7 @@ class ExpertsPart {
     const std::string map =
         w_.part("map", c, count, w_.chips(), {ir::Axis::columns, "experts", true, 1},
                 {share_of_chip(w_.chips(), c, w_.chips())}, ir::TensorRole::weight, ir::DType::i32);
+    w_.below(map, count / w_.chips() + 1);
     const std::string own = w_.activation("own", c, k, 1, ir::DType::i32);
     w_.section("own", c, GatherRows{map, chosen_, own});
     const auto middle = [&](const std::string& name) {

@@ -43,6 +43,7 @@ void write_embedding(ModelWriter& writer, const std::string& next) {
   const Configuration& about = writer.configuration();
   const std::string token =
       writer.outside("token", {}, 1, 1, ir::TensorRole::input, ir::DType::i32);
+  writer.below(token, about.vocabulary);
   const std::string table =
       writer.outside("embedding", {}, about.vocabulary, about.hidden, ir::TensorRole::weight);
   const std::string out = writer.activation("next", {}, 1, about.hidden);

@@ -111,6 +111,10 @@ std::string ModelWriter::part(const std::string& name, std::uint32_t chip, std::
   return own;
 }
 
+void ModelWriter::below(const std::string& name, std::uint64_t end) {
+  tensors_.at(name).values = ir::ValueRange{0, static_cast<std::int64_t>(end) - 1};
+}
+
 void ModelWriter::carry(const std::string& name) { model_.carried.push_back(full_name(name)); }
 
 // ---- sections -----------------------------------------------------------------------------------

@@ -65,6 +65,8 @@ class ModelWriter {
                    std::uint64_t cols, const Cut& cut, std::vector<ir::IndexRange> ranges,
                    ir::TensorRole role = ir::TensorRole::weight,
                    std::optional<ir::DType> dtype = {});
+  /// Declares what the elements of a tensor of integers are in: [0, end).
+  void below(const std::string& name, std::uint64_t end);
   /// Lives on to the next token.
   void carry(const std::string& name);
 

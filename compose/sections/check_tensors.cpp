@@ -38,6 +38,13 @@ void Checker::check_storage(const SectionTensor& t) const {
   if (t.owner && *t.owner >= about_.target.chips) {
     refuse(where, fmt::format("an owner below {}", about_.target.chips), owner(t));
   }
+  if (t.values) {
+    expect_integer(t);
+    if (t.values->least > t.values->largest) {
+      refuse(where, "a least value that is not above the largest",
+             fmt::format("[{}, {}]", t.values->least, t.values->largest));
+    }
+  }
   if (t.view_of.empty()) return;
   const SectionTensor* base = declared(t.view_of);
   if (base == nullptr || !base->view_of.empty()) {

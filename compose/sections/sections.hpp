@@ -159,6 +159,8 @@ struct SectionTensor {
   /// The storage of another tensor of the description, from flat element `view_offset` on.
   std::string view_of = {};
   std::uint64_t view_offset = 0;
+  /// Of integers: what the elements are declared to be in.
+  std::optional<ir::ValueRange> values = {};
 };
 
 /// How a page goes from engine to engine. `semaphores`: `depth` buffers with two semaphores each.

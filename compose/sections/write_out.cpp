@@ -71,6 +71,7 @@ class Writer {
       // What a view holds at first is what its base does.
       tensor.init = read && own.view_of.empty() ? ir::Init::external : ir::Init::undefined;
       tensor.owner = own.owner;
+      tensor.values = own.values;
       if (!own.view_of.empty()) {
         tensor.view = {ir::TensorId(section_.tensor(own.view_of)), own.view_offset};
       }

@@ -75,6 +75,19 @@ TEST_CASE("a chip's value heads are several ranges, and key and value heads have
   CHECK(full_tensor(model, "L1.wq").axis == ir::Axis::columns);
 }
 
+TEST_CASE("what indices may be is declared") {
+  const ir::Program program = program_of(generated(hybrid_model(), small_options(4)));
+  std::size_t declared = 0;
+  for (const ir::Tensor& t : program.tensors) {
+    if (!t.values) continue;
+    ++declared;
+    CHECK(t.values->least == 0);
+    // Two experts to a chip, and one of zeros; a vocabulary of 16.
+    CHECK(t.values->largest == (t.name == "token" ? 15 : 2));
+  }
+  CHECK(declared == 1 + 2 * 4);
+}
+
 TEST_CASE("quantised weights are cut as their scales are, and compute the same on several chips") {
   for (const std::uint64_t panel : {0U, 2U}) {
     models::Configuration about = dense_model(DType::f64);

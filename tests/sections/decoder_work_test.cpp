@@ -331,9 +331,12 @@ TEST_CASE("views are read and written in the place of their bases") {
 TEST_CASE("tensors of a chip are the chip's") {
   auto description = describe(Copy{"x", "y"}, {given("x", 3, 4), given("y", 3, 4)});
   for (SectionTensor& t : description.tensors) t.owner = 1;
+  description.tensors[0].values = ir::ValueRange{-8, 8};
   const auto built = compose::build_section(description);
   REQUIRE(built.has_value());
   for (const ir::Tensor& t : built->tensors) CHECK(t.owner == 1U);
+  CHECK(built->tensors[0].values->largest == 8);
+  CHECK_FALSE(built->tensors[1].values);
   check_section(description, "y", [](const Contents& of) { return of("x"); });
 }
 
@@ -441,6 +444,11 @@ TEST_CASE("refused: owners and views") {
           "inside the 16 elements of \"base\"", "4 from 13 on");
   refused(Copy{"x", "y"}, copy(view("x", 2, 2, "base", 0, DType::i8), y), "x", "elements of i32",
           "i8");
+  SectionTensor ranged = given("x", 2, 2);
+  ranged.values = ir::ValueRange{3, 2};
+  refused(Copy{"x", "y"}, copy(ranged, y), "x", "a least value that is not above", "[3, 2]");
+  ranged.dtype = DType::f32;
+  refused(Copy{"x", "y"}, copy(ranged, y), "x", "an integer type", "f32");
   SectionTensor other = view("x", 2, 2, "base");
   other.owner = 1;
   refused(Copy{"x", "y"}, copy(other, y), "x", "no owner, as its base", "chip 1");
