@@ -109,6 +109,37 @@ TEST_CASE("integers: split gated attention and experts equal the whole, bit by b
   }
 }
 
+// So the comparisons above would notice.
+TEST_CASE("a split with the parts of any one tensor exchanged computes something else") {
+  for (const models::Configuration& about : {dense_model(DType::f64), hybrid_model(DType::f64)}) {
+    const World world(about);
+    const models::Model model = generated(about, small_options(4, 2));
+    const ir::Program program = program_of(model);
+    const auto logits = [&](const models::Model& as) {
+      auto machine = Machine::make(program, world.inputs(as, program));
+      REQUIRE(machine.has_value());
+      REQUIRE(machine->run().ending == ir::machine::Ending::finished);
+      std::vector<double> out;
+      for (std::uint32_t c = 0; c < 4; ++c) {
+        const Matrix part = *machine->tensor(fmt::format("logits.{}", c));
+        out.insert(out.end(), part.reals.begin(), part.reals.end());
+      }
+      return out;
+    };
+    const std::vector<double> right = logits(model);
+    CHECK(right == logits(model));
+    for (std::size_t f = 0; f < model.manifest.full.size(); ++f) {
+      models::Model wrong = model;
+      auto& parts = wrong.manifest.full[f].parts;
+      const auto first = parts.front().ranges;
+      for (std::size_t c = 0; c + 1 < parts.size(); ++c) parts[c].ranges = parts[c + 1].ranges;
+      parts.back().ranges = first;
+      CHECK_MESSAGE(right != logits(wrong), model.manifest.full[f].name);
+      count("exchanges noticed", 1);
+    }
+  }
+}
+
 TEST_CASE("reals: the split differs by the order of sums only") {
   for (const DType type : {DType::f64, DType::f32}) {
     const double tolerance = type == DType::f64 ? 1e-12 : 1e-4;
