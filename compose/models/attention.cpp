@@ -45,6 +45,13 @@ class AttentionPart {
     const std::uint64_t first = about_.kv_heads * chip / w_.chips();
     return {{first * per_head, (first + kv_heads_) * per_head}};
   }
+  [[nodiscard]] ir::IndexRange chip_heads(std::uint32_t chip) const {
+    return share_of_chip(about_.heads, chip, w_.chips());
+  }
+  /// A head to a row, or several rows to a head: nothing is summed up over heads.
+  [[nodiscard]] static Cut heads_in_rows(std::uint32_t copies) {
+    return {ir::Axis::rows, "heads", true, copies};
+  }
   [[nodiscard]] std::uint32_t copies() const {
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(w_.chips() / about_.kv_heads, 1));
   }
@@ -60,15 +67,18 @@ class AttentionPart {
     const std::string v = w_.project("v", "wv", c, h_, hidden_, kv * dim, by_kv, kv_range(c, dim));
     append(c, turned("k", c, k, kv_heads_), v);
     std::string out = attended(c, turned("q", c, q, heads_));
+    w_.is_part("out", c, about_.heads, dim, heads_in_rows(1), {chip_heads(c)});
     if (about_.output_gate) {
       const std::string gate =
           w_.project("gate", "wgate", c, h_, hidden_, about_.heads * dim, by_heads, {share});
       const std::string rows = w_.view("gate.heads", c, gate, heads_, dim);
+      w_.is_part("gate.heads", c, about_.heads, dim, heads_in_rows(1), {chip_heads(c)});
       const std::string gated = w_.activation("gated", c, heads_, dim);
       w_.section("gated", c, Elementwise{mul(tensor(out), w_.sigmoid(tensor(rows))), gated});
       out = gated;
     }
     const std::string row = w_.view("out.row", c, out, 1, heads_ * dim);
+    w_.is_part("out.row", c, 1, about_.heads * dim, {ir::Axis::columns, "heads", true, 1}, {share});
     w_.project("attended", "wo", c, row, about_.heads * dim, hidden_,
                {ir::Axis::rows, "heads", false, 1}, {share}, true);
   }
@@ -78,6 +88,11 @@ class AttentionPart {
                      std::uint64_t heads) {
     const std::uint64_t dim = about_.head_dim;
     std::string rows = w_.view(name + ".heads", c, x, heads, dim);
+    if (name == "q") {
+      w_.is_part(name + ".heads", c, about_.heads, dim, heads_in_rows(1), {chip_heads(c)});
+    } else {
+      w_.is_part(name + ".heads", c, about_.kv_heads, dim, heads_in_rows(copies()), kv_range(c, 1));
+    }
     if (about_.qk_norm) {
       const std::string weight =
           w_.outside("w" + name + "norm", {}, 1, dim, ir::TensorRole::weight);

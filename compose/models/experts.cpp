@@ -53,10 +53,10 @@ class ExpertsPart {
   std::string chosen_weights(const std::string& name, std::uint32_t c, const std::string& index,
                              std::uint64_t rows, std::uint64_t cols) {
     const std::uint64_t count = about_.count, chips = w_.chips(), k = about_.routed;
-    // Behind the experts the full table has one of zeros for every chip.
+    // Behind the experts of every chip the full table has one of zeros.
     const std::string table =
         w_.part("w" + name, c, count + chips, rows * cols, {ir::Axis::rows, "experts", true, 1},
-                {share_of_chip(count, c, w_.chips()), {count + c, count + c + 1}});
+                {share_of_chip(count + chips, c, w_.chips())});
     const std::string taken = w_.activation(name + ".taken", c, k, rows * cols);
     w_.section(name + ".taken", c, GatherRows{table, index, taken});
     return w_.view(name + ".matrices", c, taken, k * rows, cols);
@@ -82,8 +82,12 @@ class ExpertsPart {
     w_.section("expert.act", c, Elementwise{mul(w_.silu(tensor(gate)), tensor(up)), act});
     const std::string weights = chosen_weights("expert.down", c, own, ffn, hidden_);
     const std::string down = w_.activation("expert.down", c, k, hidden_);
+    // What the chosen experts give, those of other chips nothing.
+    w_.is_part("expert.down", c, k * w_.chips(), hidden_, {ir::Axis::rows, "experts", true, 1},
+               {share_of_chip(k * w_.chips(), c, w_.chips())});
     w_.section("expert.down", c, Matmul{act, weights, down, {}, k, false, false, {}});
     const std::string partial = w_.activation(w_.partial("routed"), c, 1, hidden_, w_.sum_type());
+    w_.leave_room(partial);
     w_.section(w_.partial("routed"), c, Matmul{gates_, down, partial});
   }
 

@@ -53,6 +53,14 @@ class LinearPart {
     return out;
   }
 
+  /// A view of a tensor of the chip, a value head to a row.
+  std::string value_heads(const std::string& name, std::uint32_t c, const std::string& base,
+                          std::uint64_t dim, std::uint64_t offset = 0) {
+    w_.is_part(name, c, about_.value_heads, dim, {ir::Axis::rows, "key-heads", true, 1},
+               value_ranges(c, 1));
+    return w_.view(name, c, base, values_, dim, offset);
+  }
+
   void write_chip(std::uint32_t c) {
     const Cut by_heads{ir::Axis::columns, "key-heads", false, 1};
     const std::uint64_t values = about_.value_heads * about_.value_dim;
@@ -60,7 +68,7 @@ class LinearPart {
     const std::string q = tiled("q", c, 0);
     const std::string k = tiled("k", c, keys_ * about_.key_dim);
     const std::string v =
-        w_.view("v", c, convolved_, values_, about_.value_dim, 2 * keys_ * about_.key_dim);
+        value_heads("v", c, convolved_, about_.value_dim, 2 * keys_ * about_.key_dim);
     const std::string state = update(c, k, v);
     const std::string out = w_.activation("out", c, values_, about_.value_dim);
     w_.section("out", c, Matmul{q, state, out, {}, values_, false, false, {}});
@@ -68,6 +76,8 @@ class LinearPart {
         w_.project("z", "wz", c, h_, hidden_, values, by_heads, value_ranges(c, about_.value_dim));
     const std::string row =
         w_.view("gated.row", c, gated(c, out, gate), 1, values_ * about_.value_dim);
+    w_.is_part("gated.row", c, 1, values, {ir::Axis::columns, "key-heads", true, 1},
+               value_ranges(c, about_.value_dim));
     w_.project("attended", "wo", c, row, values, hidden_, {ir::Axis::rows, "key-heads", false, 1},
                value_ranges(c, about_.value_dim), true);
   }
@@ -97,6 +107,8 @@ class LinearPart {
   std::string tiled(const std::string& name, std::uint32_t c, std::uint64_t offset) {
     const std::uint64_t dim = about_.key_dim;
     const std::string rows = w_.view(name, c, convolved_, keys_, dim, offset);
+    w_.is_part(name, c, about_.key_heads, dim, {ir::Axis::rows, "key-heads", true, 1},
+               {share_of_chip(about_.key_heads, c, w_.chips())});
     const std::string weight = w_.outside("w" + name + "norm", {}, 1, dim, ir::TensorRole::weight);
     const std::string normed = w_.activation(name + ".normed", c, keys_, dim);
     w_.rms_norm(name + ".norm", c, rows, weight, normed);
@@ -126,8 +138,8 @@ class LinearPart {
                 value_ranges(c, about_.key_dim), ir::TensorRole::state);
     w_.carry(state);
     w_.section("state", c,
-               DeltaUpdate{state, k, v, w_.view("decay.column", c, decay, values_, 1),
-                           w_.view("rate.column", c, rate, values_, 1), values_});
+               DeltaUpdate{state, k, v, value_heads("decay.column", c, decay, 1),
+                           value_heads("rate.column", c, rate, 1), values_});
     return state;
   }
 
@@ -136,7 +148,7 @@ class LinearPart {
     const std::string weight = w_.outside("woutnorm", {}, 1, dim, ir::TensorRole::weight);
     const std::string normed = w_.activation("out.normed", c, values_, dim);
     w_.rms_norm("out.norm", c, out, weight, normed);
-    const std::string rows = w_.view("z.heads", c, gate, values_, dim);
+    const std::string rows = value_heads("z.heads", c, gate, dim);
     const std::string result = w_.activation("gated", c, values_, dim);
     w_.section("gated", c, Elementwise{mul(tensor(normed), w_.silu(tensor(rows))), result});
     return result;

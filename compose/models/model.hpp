@@ -31,13 +31,9 @@ struct Hardware {
   std::uint32_t mesh_width = 4;
   std::uint32_t mesh_height = 4;
   std::uint64_t sram_bytes = 1'572'864;  ///< per site
-  std::uint64_t page_bytes = 393'216;    ///< about the most that a tile may have
+  std::uint64_t page_bytes = 262'144;    ///< about the most that a tile may have
   std::uint64_t least_elements = 512;    ///< of a row: fewer are not shared out between sites
   std::uint32_t depth = 2;               ///< pages per hand-off
-  /// Weights lie in panels of so many columns, one below the other, so that a tile is one stretch
-  /// of memory; or of half, a quarter as many, where a chip would not have whole ones. 0: row by
-  /// row, as what has no whole ones at all.
-  std::uint64_t panel_columns = 64;
 };
 
 struct ModelOptions {

@@ -47,6 +47,10 @@ class Choice {
       block_rows = b.rows / scales.rows;
       block_cols = b.cols / scales.cols;
       bytes = ir::size_of(scales.dtype);  // of the tile that is dequantised
+      // Two blocks to a tile, if that comes out even: one scale for a whole tile is, by its shape,
+      // the same as one for everything, which is not typed.
+      if (inner % (2 * block_rows) == 0) block_rows *= 2;
+      if (result.cols % (2 * block_cols) == 0) block_cols *= 2;
     }
     Tiling out;
     const std::uint64_t cols = w.one_row ? result.cols / w.batch : result.cols;
@@ -108,8 +112,9 @@ class Choice {
   }
 
  private:
-  /// Widest tile of a product: wider ones are no better, and leave less of the inner dimension.
-  static constexpr std::uint64_t kWidest = 512;
+  /// Widest tile of a product: wide ones are fewer stretches of a weight that lies row by row, but
+  /// leave less of the inner dimension.
+  static constexpr std::uint64_t kWidest = 2048;
 
   [[nodiscard]] Tiling plain(const std::string& name) const {
     const SectionTensor& t = tensor_(name);

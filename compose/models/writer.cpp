@@ -98,17 +98,22 @@ std::string ModelWriter::part(const std::string& name, std::uint32_t chip, std::
   const std::uint64_t length = parallel::length(ranges);
   std::string own =
       outside(name, chip, by_rows ? length : rows, by_rows ? cols : length, role, dtype);
-  if (chips() == 1) {
-    SPATIALCERT_REQUIRE(length == (by_rows ? rows : cols), "one chip has all of a tensor");
-    return own;
-  }
+  SPATIALCERT_REQUIRE(chips() > 1 || length == (by_rows ? rows : cols),
+                      "one chip has all of a tensor");
+  is_part(name, chip, rows, cols, cut, std::move(ranges));
+  return own;
+}
+
+void ModelWriter::is_part(const std::string& name, std::uint32_t chip, std::uint64_t rows,
+                          std::uint64_t cols, const Cut& cut, std::vector<ir::IndexRange> ranges) {
+  if (chips() == 1) return;
   const auto [known, fresh] = full_.emplace(full_name(name), model_.manifest.full.size());
   if (fresh) {
     model_.manifest.full.push_back(
         {full_name(name), rows, cols, cut.axis, cut.dimension, cut.stacked, cut.copies, {}});
   }
-  model_.manifest.full[known->second].parts.push_back({full_name(own), std::move(ranges)});
-  return own;
+  model_.manifest.full[known->second].parts.push_back(
+      {full_name(on(name, chip)), std::move(ranges)});
 }
 
 void ModelWriter::below(const std::string& name, std::uint64_t end) {

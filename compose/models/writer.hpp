@@ -65,6 +65,10 @@ class ModelWriter {
                    std::uint64_t cols, const Cut& cut, std::vector<ir::IndexRange> ranges,
                    ir::TensorRole role = ir::TensorRole::weight,
                    std::optional<ir::DType> dtype = {});
+  /// Says that a tensor that is declared as `on(name, chip)` is such a part, too: what chips make
+  /// of parts is typed by it where the axis is not plain from the ops (heads that become rows).
+  void is_part(const std::string& name, std::uint32_t chip, std::uint64_t rows, std::uint64_t cols,
+               const Cut& cut, std::vector<ir::IndexRange> ranges);
   /// Declares what the elements of a tensor of integers are in: [0, end).
   void below(const std::string& name, std::uint64_t end);
   /// Lives on to the next token.
@@ -73,10 +77,12 @@ class ModelWriter {
   /// A section called `on(name, chip)`.
   void section(const std::string& name, Chip chip, const sections::Work& work);
   /// `name` = a, 1 x rows, times a weight, rows x cols, of which the chip has these ranges; it may
-  /// be quantised and lie in panels. The result is declared: of the model's type, or a sum.
+  /// be quantised. The result is declared: of the model's type, or a sum.
   std::string project(const std::string& name, const std::string& weight, Chip chip,
                       const std::string& a, std::uint64_t rows, std::uint64_t cols, const Cut& cut,
                       const std::vector<ir::IndexRange>& ranges, bool sum = false);
+  /// Declares that the sum of such integers of all chips fits its type.
+  void leave_room(const std::string& partial_sum);
   /// The sum of `on(name + ".partial", c)` of all chips, 1 x cols, as a tensor of the spine; with
   /// one chip the partial is the sum already.
   void allreduce(const std::string& name, std::uint64_t cols);
@@ -104,20 +110,9 @@ class ModelWriter {
   [[nodiscard]] std::vector<ir::Site> sites(Chip chip) const;
   /// Uses the section of that name of this kind of part, which is built if it is the first.
   void use(const std::string& name, const std::function<ir::Program()>& build);
-  /// A weight as it lies in memory.
-  struct Layout {
-    std::uint64_t rows = 0;
-    std::uint64_t cols = 0;
-    Cut cut;
-    std::vector<ir::IndexRange> ranges;
-    std::uint64_t panels = 1;  ///< of a chip
-  };
-  [[nodiscard]] Layout layout(std::uint64_t rows, std::uint64_t cols, const Cut& cut,
-                              const std::vector<ir::IndexRange>& ranges) const;
-  /// The same with one entry per block of rows x cols, which must divide the ranges.
-  [[nodiscard]] static std::optional<Layout> blocks(const Layout& whole, const Quantisation& block);
-  void quantised_weight(const std::string& weight, std::uint32_t chip, const Layout& whole,
-                        sections::Matmul& work);
+  void quantised_weight(const std::string& weight, std::uint32_t chip, std::uint64_t rows,
+                        std::uint64_t cols, const Cut& cut,
+                        const std::vector<ir::IndexRange>& ranges, sections::Matmul& work);
   void add_statement(Chip chip, const sections::Work& work);
 
   const Configuration& configuration_;

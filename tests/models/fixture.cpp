@@ -58,7 +58,7 @@ models::Configuration dense_model(DType type) {
   out.layers = 1;
   out.hidden = 8;
   out.vocabulary = 16;
-  out.attention = {8, 2, 4, true, false};
+  out.attention = {8, 2, 6, true, false};
   out.ffn = 16;
   out.arithmetic = is_real(type) ? models::Arithmetic::real : models::Arithmetic::integer;
   out.dtype = type;
@@ -69,7 +69,7 @@ models::Configuration hybrid_model(DType type) {
   models::Configuration out = dense_model(type);
   out.name = "hybrid";
   out.layers = 2;
-  out.attention = {8, 2, 4, true, true};
+  out.attention = {8, 2, 6, true, true};
   out.linear_attention = models::LinearAttention{16, 32, 2, 3, 4, 2};
   out.ffn = 0;
   out.experts = models::Experts{8, 2, 3, 16};
@@ -84,7 +84,6 @@ models::ModelOptions small_options(std::uint32_t chips, std::uint64_t position) 
   out.hardware.sram_bytes = 16384;
   out.hardware.page_bytes = 64;
   out.hardware.least_elements = 2;
-  out.hardware.panel_columns = 0;
   out.context = 5;
   out.position = position;
   return out;
@@ -113,16 +112,23 @@ Matrix World::full(const std::string& name, DType type, std::uint64_t rows, std:
   std::uint64_t state = seed_ * 1000003U;
   for (const char c : name) state = state * 31U + static_cast<unsigned char>(c);
   if (angles) state += position_ * 7919U;
+  const std::uint64_t state_of_name = state;
   for (std::uint64_t i = 0; i < out.size(); ++i) {
     const std::uint64_t row = i / cols, col = i % cols;
-    const std::uint64_t drawn = next(state);
+    std::uint64_t drawn = next(state);
+    // The tables of chips have their experts, and then zeros.
+    const std::uint64_t own = experts / chips;
+    if (table) {
+      std::uint64_t of_expert =
+          state_of_name + (row / (own + 1) * own + row % (own + 1)) * 65537U + col;
+      drawn = next(of_expert);
+    }
     if (ends_with(name, ".map")) {
       // The number of the expert in its chip's table, or that of the zeros at its end.
-      const std::uint64_t own = experts / chips;
       out.integers[i] = static_cast<std::int64_t>(row / own == col ? row % own : own);
     } else if (name == "token") {
       out.integers[i] = static_cast<std::int64_t>((position_ * 5 + 3) % configuration_.vocabulary);
-    } else if (table && row >= experts) {
+    } else if (table && row % (own + 1) == own) {
       continue;
     } else if (is_real(type)) {
       out.reals[i] = angles ? (name == "cos" ? std::cos(0.3 * static_cast<double>(position_ + col))

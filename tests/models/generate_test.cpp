@@ -28,11 +28,9 @@ const parallel::FullTensor& full_tensor(const models::Model& model, const std::s
 
 TEST_CASE("the manifest of a split is good, and its parts tile their full tensors") {
   for (const std::uint32_t chips : {2U, 4U, 8U}) {
-    for (const std::uint64_t panel : {0U, 2U}) {
+    {
       CAPTURE(chips);
-      models::ModelOptions options = small_options(chips);
-      options.hardware.panel_columns = panel;
-      const models::Model model = generated(hybrid_model(DType::f32), options);
+      const models::Model model = generated(hybrid_model(DType::f32), small_options(chips));
       const ir::Status bad = parallel::validate(model.manifest);
       CHECK_MESSAGE(!bad, bad->message());
       CHECK_FALSE(parallel::check_fusions(model.manifest));
@@ -79,7 +77,7 @@ TEST_CASE("what indices may be is declared") {
   const ir::Program program = program_of(generated(hybrid_model(), small_options(4)));
   std::size_t declared = 0;
   for (const ir::Tensor& t : program.tensors) {
-    if (!t.values) continue;
+    if (!t.values || t.dtype != DType::i32) continue;
     ++declared;
     CHECK(t.values->least == 0);
     // Two experts to a chip, and one of zeros; a vocabulary of 16.
@@ -89,12 +87,11 @@ TEST_CASE("what indices may be is declared") {
 }
 
 TEST_CASE("quantised weights are cut as their scales are, and compute the same on several chips") {
-  for (const std::uint64_t panel : {0U, 2U}) {
+  {
     models::Configuration about = dense_model(DType::f64);
-    about.quantised = models::Quantisation{2, 2};
+    about.quantised = models::Quantisation{2, 1};
     World whole(about), split(about);
     models::ModelOptions options = small_options(1);
-    options.hardware.panel_columns = panel;
     const Ran one = run(about, options, whole, 0);
     options.hardware.chips = 4;
     const Ran many = run(about, options, split, 1);

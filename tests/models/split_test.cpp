@@ -75,14 +75,8 @@ void check_split(const models::Configuration& about, models::ModelOptions option
 }
 
 TEST_CASE("integers: a split dense model equals the whole one, bit by bit") {
-  for (const std::uint64_t panel : {0U, 2U}) {
-    for (const std::uint32_t chips : {2U, 4U, 8U}) {
-      models::Configuration about = dense_model();
-      models::ModelOptions options = small_options(chips);
-      options.hardware.panel_columns = panel;
-      CAPTURE(panel);
-      check_split(about, options, chips, 0);
-    }
+  for (const std::uint32_t chips : {2U, 4U, 8U}) {
+    check_split(dense_model(), small_options(chips), chips, 0);
   }
 }
 
@@ -90,13 +84,8 @@ TEST_CASE("integers: a split dense model equals the whole one, bit by bit") {
 TEST_CASE("integers: split linear attention and experts equal the whole, bit by bit") {
   models::Configuration about = hybrid_model();
   about.layers = 1;
-  for (const std::uint64_t panel : {0U, 2U}) {
-    for (const std::uint32_t chips : {2U, 4U, 8U}) {
-      models::ModelOptions options = small_options(chips);
-      options.hardware.panel_columns = panel;
-      CAPTURE(panel);
-      check_split(about, options, chips, 0, 2);
-    }
+  for (const std::uint32_t chips : {2U, 4U, 8U}) {
+    check_split(about, small_options(chips), chips, 0, 2);
   }
 }
 
@@ -129,6 +118,12 @@ TEST_CASE("a split with the parts of any one tensor exchanged computes something
     const std::vector<double> right = logits(model);
     CHECK(right == logits(model));
     for (std::size_t f = 0; f < model.manifest.full.size(); ++f) {
+      const std::string& first_part = model.manifest.full[f].parts.front().tensor;
+      const bool given =
+          std::any_of(program.tensors.begin(), program.tensors.end(), [&](const ir::Tensor& t) {
+            return t.name == first_part && t.init == ir::Init::external;
+          });
+      if (!given) continue;
       models::Model wrong = model;
       auto& parts = wrong.manifest.full[f].parts;
       const auto first = parts.front().ranges;
