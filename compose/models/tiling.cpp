@@ -99,7 +99,10 @@ class Choice {
   [[nodiscard]] Tiling plain(std::uint64_t rows, std::uint64_t cols, std::uint64_t bytes) const {
     Tiling out;
     out.split = cols >= rows ? Split::columns : Split::rows;
-    const std::uint64_t most = at_least_one(on_.page_bytes / bytes);
+    // Several operands, a result, intermediate tiles, each twice, and smaller last ones beside
+    // them.
+    const std::uint64_t page = std::min(on_.page_bytes, on_.sram_bytes / 16);
+    const std::uint64_t most = at_least_one(page / bytes);
     if (out.split == Split::columns) {
       out.tile.cols = share(cols, on_.least_elements, most, 1, on_);
       out.tile.rows = piece(rows, at_least_one(most / out.tile.cols), 1);

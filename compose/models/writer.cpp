@@ -220,7 +220,10 @@ void ModelWriter::allreduce(const std::string& name, std::uint64_t cols) {
     about.cols = cols;
     about.dtype = sum_type();
     about.sites = sites({});
-    const Tiling tiling = tiling_of(1, cols, ir::size_of(sum_type()), options_.hardware);
+    // The root has pages for all chips.
+    Hardware root = options_.hardware;
+    root.sram_bytes = root.sram_bytes * 4 / (chips() + 2);
+    const Tiling tiling = tiling_of(1, cols, ir::size_of(sum_type()), root);
     about.tile = tiling.tile;
     about.split = tiling.split;
     about.depth = options_.hardware.depth;
