@@ -150,6 +150,7 @@ void write(const ir::Folding& folding, Writer& out) {
 
 class Obligations {
  public:
+  Obligations(std::uint64_t subject, std::uint64_t number) : subject_(subject), class_(number) {}
   template <typename Witness>
   void add(Rule rule, const std::optional<Witness>& witness) {
     if (!witness) return;
@@ -158,8 +159,8 @@ class Obligations {
     ++count_;
     out_.natural(static_cast<std::uint64_t>(rule));
     out_.natural(rule_version(rule));
-    out_.natural(kSubjectProgram);
-    out_.natural(0);  // class
+    out_.natural(subject_);
+    out_.natural(class_);
     out_.block(bytes.bytes());
   }
   void finish(Writer& out) const {
@@ -168,9 +169,28 @@ class Obligations {
   }
 
  private:
+  std::uint64_t subject_, class_;
   std::uint64_t count_ = 0;
   Writer out_;
 };
+
+void write(const Proof& proof, std::uint64_t subject, std::uint64_t number, Writer& out) {
+  write(proof.folding, out);
+  write(proof.justified, out);
+  Obligations obligations(subject, number);
+  obligations.add(Rule::liveness, proof.liveness);
+  obligations.add(Rule::bounds, proof.bounds);
+  obligations.add(Rule::quiescence, proof.quiescence);
+  obligations.add(Rule::ordering, proof.ordering);
+  obligations.add(Rule::flow, proof.flow);
+  obligations.add(Rule::memory, proof.memory);
+  obligations.add(Rule::reduction, proof.reduction);
+  obligations.add(Rule::coverage, proof.coverage);
+  obligations.add(Rule::boundary, proof.boundary);
+  obligations.add(Rule::isolation, proof.isolation);
+  obligations.add(Rule::shard, proof.shard);
+  obligations.finish(out);
+}
 
 std::string payload_of(const Certificate& certificate) {
   Writer out;
@@ -182,22 +202,15 @@ std::string payload_of(const Certificate& certificate) {
   out.block(producer);
   out.digest(certificate.program);
   out.digest(certificate.target);
-  out.natural(1);  // classes
-  write(certificate.folding, out);
-  write(certificate.justified, out);
-  Obligations obligations;
-  obligations.add(Rule::liveness, certificate.liveness);
-  obligations.add(Rule::bounds, certificate.bounds);
-  obligations.add(Rule::quiescence, certificate.quiescence);
-  obligations.add(Rule::ordering, certificate.ordering);
-  obligations.add(Rule::flow, certificate.flow);
-  obligations.add(Rule::memory, certificate.memory);
-  obligations.add(Rule::reduction, certificate.reduction);
-  obligations.add(Rule::coverage, certificate.coverage);
-  obligations.add(Rule::boundary, certificate.boundary);
-  obligations.add(Rule::isolation, certificate.isolation);
-  obligations.add(Rule::shard, certificate.shard);
-  obligations.finish(out);
+  out.natural(certificate.classes.size());
+  if (certificate.classes.empty()) {
+    write(certificate, kSubjectProgram, 0, out);
+    return out.take();
+  }
+  out.natural(certificate.class_of.size());
+  for (const std::uint32_t number : certificate.class_of) out.natural(number);
+  for (std::size_t c = 0; c < certificate.classes.size(); ++c)
+    write(certificate.classes[c], kSubjectClass, c, out);
   return out.take();
 }
 
