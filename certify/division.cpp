@@ -77,7 +77,10 @@ class Composition {
     ProgramReport out = head;
     out.digest = ir::to_hex(digest);
     out.divided = DividedSections{division_.sections.size(), division_.classes.size(), looked_at_};
-    out.places = places_ + 2 * division_.participants * division_.boundaries;
+    // Of a rendezvous: from every arrival to the root, and from there to every release, its own
+    // ones aside.
+    const std::uint64_t others = division_.participants - (division_.participants == 0 ? 0 : 1);
+    out.places = places_ + 2 * others * division_.boundaries;
     out.pairs = pairs_;
     for (const Rule rule : proofs::all_rules()) out.rules.push_back(conclusion(rule));
     conclude(out);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,12 +88,12 @@ std::string against_sections(const ir::Program& program, const certify::ProgramR
   return rechecked(program, other);
 }
 
-/// Is it certified section by section?
-bool is_divided(const ir::Program& program) {
+/// How it is certified section by section, if it is.
+std::optional<certify::DividedSections> divided_sections(const ir::Program& program) {
   certify::Options options;
   options.divide_from = 0;
   options.divide_percent = 100;
-  return certify::certify(program, options).divided.has_value();
+  return certify::certify(program, options).divided;
 }
 
 /// Is there a witness of `boundary` at all that the check accepts? Of a program that slips through.
@@ -180,7 +181,7 @@ TEST_CASE("pipeline, oracle and checker agree on random compositions") {
     tally.add(j, sample.fault);
     for (const std::string& name : sample.features) ++features[name];
     damaged += sample.fault == "none" ? 0 : 1;
-    if (j.report.verdict == Verdict::certified && is_divided(sample.program)) {
+    if (j.report.verdict == Verdict::certified && divided_sections(sample.program)) {
       ++divided;
       damaged_and_divided += sample.fault == "none" ? 0 : 1;
     }
@@ -210,6 +211,35 @@ TEST_CASE("pipeline, oracle and checker agree on random compositions") {
   CHECK(divided * 2 > tally.certified);
   CHECK(damaged_and_divided * 50 > tally.programs);
   check_shape(tally);
+}
+
+TEST_CASE("sections that are alike, or almost: certified once or not, the verdict is that of the oracle") {
+  Tally tally;
+  std::uint64_t divided = 0, once = 0, damaged = 0;
+  int shown = 0;
+  const std::uint64_t first = first_seed();
+  for (std::uint64_t seed = first; seed < first + samples() / 4 && shown < 3; ++seed) {
+    const CompositionSample sample = repeated_composition(seed);
+    const Judgement j = judge_all(sample.program);
+    tally.add(j, sample.fault);
+    if (j.report.verdict == Verdict::certified) {
+      const auto how = divided_sections(sample.program);
+      divided += how ? 1 : 0;
+      once += how && how->classes < how->sections ? 1 : 0;
+      damaged += how && how->classes < how->sections && sample.fault != "none" ? 1 : 0;
+    }
+    if (j.disagreement.empty()) continue;
+    ++shown;
+    FAIL_CHECK("seed " << seed << ", " << sample.fault << ": " << j.disagreement << "\n"
+                       << small_listing(sample.program, [](const ir::Program& p) {
+                            return !judge_all(p).disagreement.empty();
+                          }));
+  }
+  MESSAGE(tally.text() << divided << " certified section by section, " << once
+                       << " with a class of several sections, " << damaged << " of them damaged");
+  count("compositions with sections certified once", once);
+  CHECK(once * 10 > tally.programs);
+  CHECK(damaged * 50 > tally.programs);
 }
 
 }  // namespace
