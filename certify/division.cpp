@@ -56,8 +56,7 @@ class Composition {
     Options trial = options_;
     trial.on_query = nullptr;  // nobody wants the questions of what comes to nothing
     for (const auto& one : division_.classes) {
-      ProgramReport judged =
-          judge_section(proofs::composition::program_of(program_, one), trial);
+      ProgramReport judged = judge_section(proofs::composition::program_of(program_, one), trial);
       if (!holds(judged)) return false;
       add(std::move(judged), one.sections);
     }

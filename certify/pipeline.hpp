@@ -64,7 +64,7 @@ struct ProgramReport {
   /// Conflicting pairs of different engine programs that were ordered; if sections were certified
   /// per class, those inside sections.
   std::uint64_t pairs = 0;
-  double seconds = 0;       ///< without reading
+  double seconds = 0;              ///< without reading
   std::vector<RuleReport> rules;   ///< in the order of proofs::all_rules(), requested ones only
   std::vector<std::string> notes;  ///< e.g. that the result was not specified
   bool partial = false;            ///< rules were asked for by name: never certified

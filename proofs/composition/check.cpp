@@ -95,9 +95,8 @@ class Examination {
       const auto at = [&](ir::BufferId b) -> const ir::Buffer& {
         return program_.buffers[b.value()];
       };
-      std::sort(buffers.begin(), buffers.end(), [&](ir::BufferId a, ir::BufferId b) {
-        return at(a).address < at(b).address;
-      });
+      std::sort(buffers.begin(), buffers.end(),
+                [&](ir::BufferId a, ir::BufferId b) { return at(a).address < at(b).address; });
       const ir::MemorySpace& space = program_.target.spaces[occupancy.space.value()];
       std::uint64_t free_from = 0;
       for (const ir::BufferId b : buffers) {
@@ -142,9 +141,9 @@ class Examination {
   bool alone(std::uint32_t s) {
     for (const std::uint32_t semaphore : excerpt_.semaphores) {
       if (!claim(user_of_semaphore_[semaphore], s))
-        return object_to(s, Kind::used_by_many,
-                         fmt::format("semaphore {} is used elsewhere too",
-                                     program_.semaphores[semaphore].name));
+        return object_to(
+            s, Kind::used_by_many,
+            fmt::format("semaphore {} is used elsewhere too", program_.semaphores[semaphore].name));
     }
     for (const std::uint32_t buffer : excerpt_.buffers) {
       if (!is_resident(program_, buffer) && !claim(user_of_buffer_[buffer], s))

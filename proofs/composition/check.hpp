@@ -1,9 +1,9 @@
 // Do the sections of a composed program, each taken alone, stand for the whole?
 //
-// The whole program W is cut into sections. Sections that are alike (proofs/composition/excerpt.hpp)
-// are one class, and the first of them stands for all: its ops without those of boundaries, as a
-// program E of one section that is performed once. What a section reads of tensors and resident
-// buffers and finds there defined begins with contents in E.
+// The whole program W is cut into sections. Sections that are alike
+// (proofs/composition/excerpt.hpp) are one class, and the first of them stands for all: its ops
+// without those of boundaries, as a program E of one section that is performed once. What a section
+// reads of tensors and resident buffers and finds there defined begins with contents in E.
 //
 // Premises, all of them computed from W:
 //
@@ -34,20 +34,20 @@
 // the part of s in all plays of W. At its end all counters are as at its beginning (`quiescence`),
 // if persistent also those that the host resets, so this holds in every iteration.
 // *Liveness.* Say that nobody can step, and take the first section or boundary, in the order of the
-// program, with an op that was not performed. All before it is performed. If it is a section, E_s is
-// stuck in what is left of it, which `liveness` of E_s excludes; if it is a boundary, see
+// program, with an op that was not performed. All before it is performed. If it is a section, E_s
+// is stuck in what is left of it, which `liveness` of E_s excludes; if it is a boundary, see
 // rendezvous.hpp. A section of a persistent program starts again after a rendezvous: all of its
 // ops were performed before.
 // *Boundary.* See rendezvous.hpp.
 // *Conflicts* inside a section are those of E_s: by 3 bytes of different buffers are different in
 // both, whatever the addresses, and pages are their FIFO's. Two sections of different phases, or
-// iterations, are ordered by the boundary between them, by 4 as in the source. In one phase there is
-// none, by 2, 3 and 4: this is `isolation`, of counters too.
-// *Flow.* What is not resident holds nothing from other sections, by 2, but what is declared: nobody
-// else ever lies there, by 3. A read of a tensor or a resident buffer that E_s has after a write
-// of s sees that write in W too. Otherwise E_s begins with contents there, and by 5 so does s in W:
-// with those of the last writer in the source, by 4. In later iterations more is defined, not less.
-// *Coverage.* Every op is in a section or boundary (ir/validate.hpp), every op of a section in E_s.
+// iterations, are ordered by the boundary between them, by 4 as in the source. In one phase there
+// is none, by 2, 3 and 4: this is `isolation`, of counters too. *Flow.* What is not resident holds
+// nothing from other sections, by 2, but what is declared: nobody else ever lies there, by 3. A
+// read of a tensor or a resident buffer that E_s has after a write of s sees that write in W too.
+// Otherwise E_s begins with contents there, and by 5 so does s in W: with those of the last writer
+// in the source, by 4. In later iterations more is defined, not less. *Coverage.* Every op is in a
+// section or boundary (ir/validate.hpp), every op of a section in E_s.
 //
 // Not carried over: `reduction` and `shard`.
 #pragma once
@@ -85,10 +85,10 @@ struct Objection {
 
 /// Sections that are alike.
 struct Class {
-  Excerpt excerpt;                 ///< of the first one
-  std::vector<Touched> touched;    ///< what it touches of what outlives it
-  std::vector<char> defined;       ///< per entry of `touched`: begins with contents
-  std::uint64_t sections = 0;      ///< how many there are
+  Excerpt excerpt;               ///< of the first one
+  std::vector<Touched> touched;  ///< what it touches of what outlives it
+  std::vector<char> defined;     ///< per entry of `touched`: begins with contents
+  std::uint64_t sections = 0;    ///< how many there are
 };
 
 struct Division {
@@ -96,12 +96,12 @@ struct Division {
   std::vector<std::uint32_t> class_of;  ///< theirs; a class comes first where it is founded
   std::vector<Class> classes;
   // How much of the whole was looked at.
-  std::uint64_t participants = 0;       ///< engine programs at a closed boundary
-  std::uint64_t boundaries = 0;         ///< closed ones
+  std::uint64_t participants = 0;  ///< engine programs at a closed boundary
+  std::uint64_t boundaries = 0;    ///< closed ones
   std::uint64_t rendezvous_ops = 0;
   std::uint64_t rendezvous_semaphores = 0;
-  std::uint64_t uses = 0;               ///< of pieces of tensors and resident buffers, by sections
-  std::uint64_t placed = 0;             ///< buffers, once per occupancy of a memory
+  std::uint64_t uses = 0;    ///< of pieces of tensors and resident buffers, by sections
+  std::uint64_t placed = 0;  ///< buffers, once per occupancy of a memory
 };
 
 /// Says to which classes a section may belong. Untrusted: it is looked at whether it does.

@@ -32,7 +32,7 @@ class Contents {
   [[nodiscard]] bool defined(bool tensor, std::uint32_t object, const Intervals& where) const;
 
   enum class Fault : std::uint8_t {
-    shared,   ///< with another section of the phase, and one of them writes it
+    shared,    ///< with another section of the phase, and one of them writes it
     reordered  ///< conflicts with a section that is later in the source
   };
   /// Reads and writes of one section; then what it fills is defined.

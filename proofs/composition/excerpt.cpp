@@ -284,9 +284,8 @@ bool alike(const ir::Program& program, const Excerpt& a, const Excerpt& b) {
          alike_objects(program.tensors, a.tensors, b.tensors) &&
          alike_objects(program.buffers, a.buffers, b.buffers) &&
          alike_objects(program.semaphores, a.semaphores, b.semaphores) &&
-         alike_objects(program.stages, a.stages, b.stages) &&
-         a.tensor_bases == b.tensor_bases && a.buffer_bases == b.buffer_bases &&
-         alike_lifetimes(program, a, b);
+         alike_objects(program.stages, a.stages, b.stages) && a.tensor_bases == b.tensor_bases &&
+         a.buffer_bases == b.buffer_bases && alike_lifetimes(program, a, b);
 }
 
 }  // namespace spatialcert::proofs::composition

@@ -1,9 +1,9 @@
 // One section of a composed program, in numbers of its own. Trusted; linear in its op texts.
 //
 // An *excerpt* holds the ops of one section, engine program by engine program, with its objects
-// numbered as they occur. Two sections are *alike* if their excerpts are the same and the objects of
-// equal number are alike: so the one is the other with its sites, tensors, buffers, semaphores and
-// stages renamed, one to one. Kept are
+// numbered as they occur. Two sections are *alike* if their excerpts are the same and the objects
+// of equal number are alike: so the one is the other with its sites, tensors, buffers, semaphores
+// and stages renamed, one to one. Kept are
 //  - ops, counts, loops, regions and their affine terms;
 //  - sizes of tensors, pages and depths of FIFOs, views and their offsets, lifetimes, contents;
 //  - initial values, maxima and restarts of semaphores;

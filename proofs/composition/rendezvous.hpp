@@ -32,10 +32,10 @@
 namespace spatialcert::proofs::composition {
 
 struct Meeting {
-  std::vector<char> semaphores;     ///< per semaphore: is it one of rendezvous?
-  std::uint32_t participants = 0;   ///< P; 0 if no boundary is closed
-  std::uint64_t ops = 0;            ///< of all rendezvous
-  std::uint64_t used = 0;           ///< semaphores
+  std::vector<char> semaphores;    ///< per semaphore: is it one of rendezvous?
+  std::uint32_t participants = 0;  ///< P; 0 if no boundary is closed
+  std::uint64_t ops = 0;           ///< of all rendezvous
+  std::uint64_t used = 0;          ///< semaphores
 };
 
 /// What is used by others too is not looked at here. Otherwise the boundary and what is wrong.

@@ -105,13 +105,13 @@ TEST_CASE("composition: sections that are almost alike are not") {
   // Half of the buffer is read, or half of it written.
   CHECK(classes([](Program& p) { p.accesses[op(p, 1, 10).first_access].region.bound[1] = 32; }) ==
         "2 classes");
-  CHECK(classes([](Program& p) { p.accesses[op(p, 1, 8).first_access + 1].region.bound[1] = 32; }) ==
-        "2 classes");
+  CHECK(classes([](Program& p) {
+          p.accesses[op(p, 1, 8).first_access + 1].region.bound[1] = 32;
+        }) == "2 classes");
   CHECK(classes([](Program& p) { p.accesses[op(p, 1, 8).first_access].region.bound[0] = 32; }) ==
         "2 classes");
-  CHECK(classes([](Program& p) {
-          p.accesses[op(p, 0, 9).first_access].region.bound[1] = 3;
-        }) == "2 classes");
+  CHECK(classes([](Program& p) { p.accesses[op(p, 0, 9).first_access].region.bound[1] = 3; }) ==
+        "2 classes");
 }
 
 TEST_CASE("composition: another size of what is touched is another class") {
@@ -127,7 +127,8 @@ TEST_CASE("composition: another size of what is touched is another class") {
   CHECK(divided(program) == "3 classes");
   CHECK(agreed(program).divided.has_value());
   // The same elements of another shape are others.
-  const Program wider = with(chain().program(), [](Program& p) { named(p.tensors, "t2").cols = 5; });
+  const Program wider =
+      with(chain().program(), [](Program& p) { named(p.tensors, "t2").cols = 5; });
   CHECK(divided(wider) == "3 classes");
   CHECK(agreed(wider).verdict == Verdict::certified);
 }
@@ -158,9 +159,8 @@ TEST_CASE("composition: a section is of a class only if it finds what the first 
   CHECK(divided(program) == "2 classes");
   CHECK(agreed(program).verdict == Verdict::refuted);
   // A part that is missing is missed.
-  program = with(chain().program(), [](Program& p) {
-    p.accesses[op(p, 1, 3).first_access + 1].region.bound[0] = 1;
-  });
+  program = with(chain().program(),
+                 [](Program& p) { p.accesses[op(p, 1, 3).first_access + 1].region.bound[0] = 1; });
   CHECK(divided(program) != "one class");
   CHECK(agreed(program).verdict == Verdict::refuted);
 }
@@ -198,7 +198,8 @@ TEST_CASE("composition: rules that follow values through everything") {
   CHECK(divided(draft.program()) == "values");
   CHECK(objection(draft.program()) == "reduction follows values through all sections");
   CHECK_FALSE(agreed(draft.program()).divided.has_value());
-  const Program owned = with(chain().program(), [](Program& p) { named(p.tensors, "t1").owner = 0; });
+  const Program owned =
+      with(chain().program(), [](Program& p) { named(p.tensors, "t1").owner = 0; });
   CHECK(divided(owned) == "values");
   CHECK(objection(owned) == "shard follows values through all sections");
 }

@@ -96,8 +96,8 @@ class Collector {
       return std::find(second->with.begin(), second->with.end(), l) != second->with.end();
     });
     fresh_.clear();
-    Touched& to = tensor ? of_tensor(region.object, *first, *second)
-                         : of_buffer(region.object, *first);
+    Touched& to =
+        tensor ? of_tensor(region.object, *first, *second) : of_buffer(region.object, *first);
     if (fresh_.empty()) return false;
     count_ += fresh_.size();
     if (count_ > kMostIntervals) return false;
@@ -161,7 +161,8 @@ class Collector {
       own = excerpt_.tensor_bases[own];
     }
     Touched& to = entry(of_tensor_, own, true);
-    const auto r0 = static_cast<std::uint64_t>(rows.low), r1 = static_cast<std::uint64_t>(rows.high);
+    const auto r0 = static_cast<std::uint64_t>(rows.low),
+               r1 = static_cast<std::uint64_t>(rows.high);
     const auto c0 = static_cast<std::uint64_t>(columns.low);
     const auto c1 = static_cast<std::uint64_t>(columns.high);
     if (r1 > tensor.rows || c1 > tensor.cols) return to;

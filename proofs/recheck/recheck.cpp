@@ -83,7 +83,6 @@ const ir::TestIssue* unjustified(const Subject& subject) {
   return at == issues.end() ? nullptr : &*at;
 }
 
-
 /// What the proof shows of a program, which is whole or stands for a class.
 Outcome examine(const ir::Program& program, const Proof& proof, const std::vector<Rule>& required) {
   Outcome out;
@@ -178,8 +177,8 @@ Outcome examine_classes(const ir::Program& program, const Certificate& certifica
     const ir::Program one = composition::program_of(program, division.classes[c]);
     const Outcome outcome = examine(one, certificate.classes[c], {});
     if (outcome.denial)
-      return deny(*outcome.denial, fmt::format("class {}, of section {}: {}", c, one.name,
-                                               outcome.detail));
+      return deny(*outcome.denial,
+                  fmt::format("class {}, of section {}: {}", c, one.name, outcome.detail));
     for (const RuleOutcome& rule : outcome.rules)
       counts[static_cast<std::size_t>(rule.rule)].push_back(rule.obligations);
   }
@@ -188,8 +187,7 @@ Outcome examine_classes(const ir::Program& program, const Certificate& certifica
     last.rule = rule;
     last.applicable = applies(rule, program);
     if (last.applicable) {
-      last.obligations =
-          composition::shown(rule, division, counts[static_cast<std::size_t>(rule)]);
+      last.obligations = composition::shown(rule, division, counts[static_cast<std::size_t>(rule)]);
     } else if (std::find(required.begin(), required.end(), rule) != required.end()) {
       last.denial = Denial::not_applicable;
       last.detail = fmt::format("it is required, but {}", absence(rule));
@@ -203,8 +201,9 @@ Outcome examine_classes(const ir::Program& program, const Certificate& certifica
 
 std::string_view to_string(Denial denial) {
   constexpr std::array<std::string_view, 9> kNames{
-      "another program",   "another target",     "too large to be checked", "wrong folding",
-      "wrong classes", "unjustified place", "missing obligation", "not applicable",          "witness rejected"};
+      "another program",    "another target", "too large to be checked",
+      "wrong folding",      "wrong classes",  "unjustified place",
+      "missing obligation", "not applicable", "witness rejected"};
   const auto index = static_cast<std::size_t>(denial);
   SPATIALCERT_REQUIRE(index < kNames.size(), "enumerator out of range");
   return kNames[index];

@@ -3,9 +3,10 @@
 // Everything is recomputed from the program: digests, the places that counting justifies, the
 // obligations of every rule. Loops are folded as the certificate says, and that the folded program
 // stands for the whole one is checked (proofs/folding/check.hpp). If it proves classes of sections,
-// that they stand for the whole is checked (proofs/composition/check.hpp). Of the certificate only what could not be recomputed is used: the
-// places that known order is to justify and the witnesses, and each of them is checked. Which rules
-// apply is decided by the program, never by the certificate.
+// that they stand for the whole is checked (proofs/composition/check.hpp). Of the certificate only
+// what could not be recomputed is used: the places that known order is to justify and the
+// witnesses, and each of them is checked. Which rules apply is decided by the program, never by the
+// certificate.
 #pragma once
 
 #include <cstdint>

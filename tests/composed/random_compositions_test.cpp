@@ -82,8 +82,8 @@ std::string against_sections(const ir::Program& program, const certify::ProgramR
   for (std::size_t r = 0; r < report.rules.size(); ++r) {
     if (report.rules[r].verdict == other.rules[r].verdict) continue;
     return fmt::format("{}: {} as a whole, {} section by section",
-                       proofs::to_string(report.rules[r].rule),
-                       to_string(report.rules[r].verdict), to_string(other.rules[r].verdict));
+                       proofs::to_string(report.rules[r].rule), to_string(report.rules[r].verdict),
+                       to_string(other.rules[r].verdict));
   }
   return rechecked(program, other);
 }
@@ -204,7 +204,8 @@ TEST_CASE("pipeline, oracle and checker agree on random compositions") {
   MESSAGE(tally.text() << counts_text("features", features));
   tally.report("random compositions");
   count("random compositions certified section by section", divided);
-  MESSAGE(divided << " certified section by section, " << damaged_and_divided << " of them damaged");
+  MESSAGE(divided << " certified section by section, " << damaged_and_divided
+                  << " of them damaged");
   if (shown > 0) return;
   CHECK(damaged * 2 > tally.programs);
   CHECK(tally.undecided_in_class == 0);
@@ -213,7 +214,9 @@ TEST_CASE("pipeline, oracle and checker agree on random compositions") {
   check_shape(tally);
 }
 
-TEST_CASE("sections that are alike, or almost: certified once or not, the verdict is that of the oracle") {
+TEST_CASE(
+    "sections that are alike, or almost: certified once or not, the verdict is that of the "
+    "oracle") {
   Tally tally;
   std::uint64_t divided = 0, once = 0, damaged = 0;
   int shown = 0;

@@ -32,9 +32,9 @@ std::variant<Division, Objection> division(const ir::Program& program) {
 }
 
 std::string kind(Objection::Kind kind) {
-  constexpr const char* kNames[] = {"values", "link",      "wrap around", "rendezvous", "used by many",
-                                    "edge",   "fifo view", "memory",      "region",     "shared",
-                                    "reordered", "lifetime", "unlike"};
+  constexpr const char* kNames[] = {
+      "values", "link",   "wrap around", "rendezvous", "used by many", "edge",  "fifo view",
+      "memory", "region", "shared",      "reordered",  "lifetime",     "unlike"};
   return kNames[static_cast<int>(kind)];
 }
 
