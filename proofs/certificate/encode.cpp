@@ -207,6 +207,12 @@ std::string payload_of(const Certificate& certificate) {
     write(certificate, kSubjectProgram, 0, out);
     return out.take();
   }
+  std::size_t known = 0;
+  for (const std::uint32_t number : certificate.class_of) {
+    SPATIALCERT_REQUIRE(number <= known, "classes are not numbered as they occur");
+    known = std::max<std::size_t>(known, std::size_t{number} + 1);
+  }
+  SPATIALCERT_REQUIRE(known == certificate.classes.size(), "a class without sections");
   out.natural(certificate.class_of.size());
   for (const std::uint32_t number : certificate.class_of) out.natural(number);
   for (std::size_t c = 0; c < certificate.classes.size(); ++c)

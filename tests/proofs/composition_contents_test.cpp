@@ -133,6 +133,13 @@ TEST_CASE("composition: what a section reads is declared, or filled by sections 
         "2 classes");
   CHECK(found(sections({{"run s0_a x > part"}, {"run s1_a kv > z"}}), Verdict::refuted) ==
         "2 classes");
+  // Byte 31 is missing, and what is written again is there all the same.
+  CHECK(found(sections({{"run s0_a x > kv[0:31]", "run s0_b x > kv[32:64]"}, {"run s1_a kv > z"}}),
+              Verdict::refuted) == "2 classes");
+  const Program twice =
+      sections({{"run s0_a x > kv", "run s0_b x > kv[16:32]"}, {"run s1_a kv > z"}}).program();
+  CHECK(found(twice, Verdict::certified) == "2 classes");
+  CHECK(by_sections(twice).divided.has_value());
   // What it fills itself, it need not find.
   CHECK(found(sections({{"run s0_a x > y", "run s0_b y > z"}, {"run s1_a z"}}),
               Verdict::certified) == "2 classes");
@@ -217,8 +224,24 @@ TEST_CASE("composition: rows and columns are filled together") {
     region.first_term = static_cast<std::uint32_t>(p.affine_terms.size());
     region.terms = 4;
     for (std::uint8_t bound = 0; bound < 4; ++bound) p.affine_terms.push_back({bound, 0, 1});
+    // The rows that it touches are all that is read.
+    p.accesses[p.programs[0].ops.back().first_access].region.bound[1] = 4;
   };
   CHECK_FALSE(fills(looped(4, "1i:1i+1", diagonal), Verdict::refuted));
+  // Every second column, of all rows.
+  const auto stripes = [](std::int64_t width) {
+    return [=](Program& p, ir::Region& region) {
+      region.bound[1] = 8;
+      region.bound[2] = 0;
+      region.bound[3] = width;
+      region.first_term = static_cast<std::uint32_t>(p.affine_terms.size());
+      region.terms = 2;
+      p.affine_terms.push_back({2, 0, 2});
+      p.affine_terms.push_back({3, 0, 2});
+    };
+  };
+  CHECK(fills(looped(2, "0i:0i+1", stripes(2)), Verdict::certified));
+  CHECK_FALSE(fills(looped(2, "0i:0i+1", stripes(1)), Verdict::refuted));
   // Halves of the columns, by two sections.
   const auto halves = [](std::int64_t from) {
     return with(sections({{"run s0_a x > y"}, {"run s1_a x > y"}, {"run s2_a y > z"}}),
@@ -256,6 +279,37 @@ TEST_CASE("composition: loops in loops") {
   CHECK(fills(looped(2, "1i:1i+1", nested(2, 4)), Verdict::certified));
   CHECK(fills(looped(3, "1i:1i+1", nested(1, 6)), Verdict::certified));
   CHECK_FALSE(fills(looped(2, "1i:1i+1", nested(3, 3)), Verdict::refuted));
+}
+
+TEST_CASE("composition: what is declared of a view is declared of that part") {
+  const auto declared = [](const char* reads, Verdict verdict) {
+    const Program program = with(
+        sections({{std::string("run s0_a ") + reads + " > z"}, {"run s1_a x"}}), [](Program& p) {
+          named(p.tensors, "half").init = ir::Init::external;
+          named(p.buffers, "part").init = ir::Init::zero;
+        });
+    CHECK(found(program, verdict) == "2 classes");
+    return by_sections(program).divided.has_value();
+  };
+  CHECK(declared("y[4:8]", Verdict::certified));
+  CHECK_FALSE(declared("y[0:4]", Verdict::refuted));
+  CHECK_FALSE(declared("y[3:8]", Verdict::refuted));
+  CHECK(declared("kv[32:64]", Verdict::certified));
+  CHECK_FALSE(declared("kv[0:32]", Verdict::refuted));
+}
+
+TEST_CASE("composition: a part that is touched leaves the rest as it was") {
+  const auto parts = [](const char* first, const char* second) {
+    return with(sections({{"run s0_a x"}, {first}, {second}}), [](Program& p) {
+      std::swap(p.sections[1].source_index, p.sections[2].source_index);
+    });
+  };
+  for (const Program& program : {parts("run s1_a > x[0:4]", "run s2_a > x[4:8]"),
+                                 parts("run s1_a > x[4:8]", "run s2_a > x[0:4]")}) {
+    CHECK(found(program, Verdict::certified) == "3 classes");
+    CHECK(by_sections(program).divided.has_value());
+  }
+  CHECK(found(parts("run s1_a > x[0:5]", "run s2_a > x[4:8]"), Verdict::refuted) == "reordered");
 }
 
 TEST_CASE("composition: bytes that live at the same time are apart") {
@@ -302,6 +356,10 @@ TEST_CASE("composition: edges of resident buffers may lead anywhere") {
   Draft d = sections({{"run s0_a x > kv"}, {"run s1_a kv > y"}});
   d.edge("s0_a", "kv", "s1_a");
   CHECK(found(d, Verdict::certified) == "edge");
+  // Inside a section too: what another section left may be read there.
+  Draft inside = sections({{"run s0_a x > kv", "run s0_b kv > y"}, {"run s1_a x > z"}});
+  inside.edge("s0_a", "kv", "s0_b");
+  CHECK(found(inside, Verdict::certified) == "edge");
 }
 
 TEST_CASE("composition: contents that are there once, in a program that wraps around") {

@@ -106,7 +106,7 @@ TEST_CASE("decode: classes of sections") {
   CHECK(refused(sections(2, {0, 1}) + proof(0, 1) + proof(1, 0)) == Reason::unknown_subject);
   CHECK(refused(sections(2, {0, 1}) + two + "x") == Reason::trailing_data);
   // So many bytes are not there, whatever the proofs are.
-  CHECK(refusal(forge(sections(2, {0, 1}) + std::string(69, '\0'))) == Reason::truncated);
+  CHECK(refusal(forge(sections(2, {0, 1}) + std::string(23, '\0'))) == Reason::truncated);
 }
 
 TEST_CASE("decode: places") {
