@@ -91,8 +91,8 @@ std::optional<Contents::Fault> Contents::use(Piece& piece, const Turn& turn, boo
     return std::nullopt;
   }
   if (piece.reader != kNone && turn.source < piece.reader) return Fault::reordered;
+  // No reader so far is later, so whoever does not come before this write comes before none.
   piece.writer = turn.source;
-  piece.reader = kNone;
   return std::nullopt;
 }
 

@@ -2,7 +2,7 @@
 // may touch them in this order. Trusted.
 //
 // Every location knows whether it is defined, who of which phase has touched it, and the greatest
-// source index of those that have written it, and read it since. Sections are taken in the order of
+// source index of those that have written it, and of those that have read it. Sections are taken in the order of
 // the program, each one's reads before its writes. In the number of sections that touch a location,
 // and logarithmic in the pieces that an object falls into.
 #pragma once
@@ -50,7 +50,7 @@ class Contents {
     std::uint32_t phase = kNone;
     std::uint32_t section = kNone;  ///< the first of `phase` to touch it
     std::uint32_t writer = kNone;   ///< source index
-    std::uint32_t reader = kNone;   ///< greatest source index of readers since
+    std::uint32_t reader = kNone;   ///< greatest source index of readers
   };
   using Pieces = std::map<std::uint64_t, Piece>;  ///< by first location; the rest is untouched
 

@@ -127,6 +127,13 @@ TEST_CASE("composition: neighbouring rendezvous have no release in common") {
         "the boundary after section s1: it has a release of the rendezvous before");
 }
 
+TEST_CASE("composition: what another rendezvous has posted is not there") {
+  auto engines = on_two_chips();
+  engines[0].parts[3] = {"post a", "wait a 3", "post g", "wait g"};
+  engines[1].parts[3] = engines[2].parts[3] = {"post a", "wait s"};
+  CHECK(said(engines) == "the boundary after section s1: a release is not posted");
+}
+
 TEST_CASE("composition: another root, and another arrival, is another rendezvous") {
   auto engines = on_two_chips();
   engines[0].parts[3] = {"post a", "wait g"};
@@ -185,6 +192,21 @@ TEST_CASE("composition: a part of a boundary comes once") {
   others.insert(others.begin() + 4, second);
   REQUIRE(!ir::validate(program));
   CHECK(divided(program) == "rendezvous");
+}
+
+TEST_CASE("composition: what comes behind a rendezvous is no part of it") {
+  auto engines = on_two_chips();
+  engines[1].parts[3] = {"post a", "wait f", "post o"};
+  Program program = draft_of(engines).program();
+  auto& spans = program.programs[1].spans;
+  ir::Span rest = spans[3];
+  rest.begin += 2;
+  spans[3].end = rest.begin;
+  spans.insert(spans.begin() + 4, rest);
+  REQUIRE(!ir::validate(program));
+  CHECK(objection(program) == "an engine program has another part in it");
+  // A signal is left over.
+  CHECK(by_sections(program).verdict == Verdict::refuted);
 }
 
 TEST_CASE("composition: a closed boundary that nobody takes part in") {
