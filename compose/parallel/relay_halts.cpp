@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "compose/composition/text.hpp"
 #include "compose/parallel/relay_plan.hpp"
@@ -23,6 +23,18 @@ ir::Op signal(ir::OpCode code, ir::SemaphoreId semaphore, std::uint32_t count) {
   return op;
 }
 
+/// What meets: sections of one run, which are linked, or a chip and the host.
+enum Meeting : std::uint8_t { kRun, kHalt };
+constexpr std::size_t kMeetings = 2;
+constexpr std::size_t kColours = 2;
+
+/// The semaphores of one chip's rendezvous, declared when they are first used.
+struct Signals {
+  ir::SemaphoreId arrival;
+  std::array<std::vector<ir::SemaphoreId>, kColours> releases;  ///< by site
+  std::uint32_t performed = 0;
+};
+
 /// The engine programs of one chip that have ops; the first one is the root.
 struct ChipPrograms {
   struct At {
@@ -31,6 +43,8 @@ struct ChipPrograms {
   };
   std::vector<std::uint32_t> programs;
   std::vector<At> sites;
+  std::array<Signals, kMeetings> signals;
+  ir::SemaphoreId halted, go;  ///< to and from the host
 };
 
 class Halting {
@@ -112,22 +126,29 @@ class Halting {
     open_.clear();
   }
 
-  /// What meets: sections of one run, which are linked, or a chip and the host.
-  enum Meeting : std::uint8_t { kRun, kHalt };
   static const char* word(Meeting meeting) { return meeting == kRun ? "run" : "halt"; }
 
-  ir::SemaphoreId semaphore(const std::string& name, const ir::Site& site, std::uint32_t maximum,
-                            bool from_host, bool link) {
-    const auto [known, fresh] =
-        semaphores_.emplace(name, ir::SemaphoreId(program_.semaphores.size()));
-    if (!fresh) return known->second;
+  ir::SemaphoreId declare(std::string name, const ir::Site& site, std::uint32_t maximum) {
     ir::Semaphore& one = program_.semaphores.emplace_back();
-    one.name = name;
+    one.name = std::move(name);
     one.site = site;
     one.maximum = maximum;
-    if (from_host) one.handoff = plan_.handoff;
-    if (link) program_.links.push_back({false, known->second.value()});
-    return known->second;
+    return ir::SemaphoreId(program_.semaphores.size() - 1);
+  }
+
+  /// Of sections of one run, which share it.
+  ir::SemaphoreId declare(std::string name, const ir::Site& site, std::uint32_t maximum,
+                          Meeting meeting) {
+    const ir::SemaphoreId id = declare(std::move(name), site, maximum);
+    if (meeting == kRun) program_.links.push_back({false, id.value()});
+    return id;
+  }
+
+  /// Between the host and a chip.
+  ir::SemaphoreId declare_hosts(const char* what, std::uint32_t chip, const ir::Site& site) {
+    const ir::SemaphoreId id = declare(fmt::format("relay.{}.{}", what, chip), site, 1);
+    if (chip != kRootChip) program_.semaphores[id.value()].handoff = plan_.handoff;
+    return id;
   }
 
   [[nodiscard]] std::uint32_t root(std::uint32_t chip) const {
@@ -136,11 +157,13 @@ class Halting {
 
   /// Every program of the chip tells its root, which waits for them all.
   void gather(std::uint32_t chip, Meeting meeting) {
-    const ChipPrograms& of = chips_[chip];
+    ChipPrograms& of = chips_[chip];
     const auto count = static_cast<std::uint32_t>(of.programs.size());
-    const ir::SemaphoreId arrival =
-        semaphore(fmt::format("relay.{}.arrival.{}", word(meeting), chip), of.sites.front().site,
-                  count, false, meeting == kRun);
+    ir::SemaphoreId& arrival = of.signals[meeting].arrival;
+    if (!arrival.valid()) {
+      arrival = declare(fmt::format("relay.{}.arrival.{}", word(meeting), chip),
+                        of.sites.front().site, count, meeting);
+    }
     for (const std::uint32_t p : of.programs) append(p, signal(ir::OpCode::post, arrival, 1));
     append(root(chip), signal(ir::OpCode::wait, arrival, count));
   }
@@ -148,16 +171,21 @@ class Halting {
   /// The root releases all programs of the chip. Consecutive releases have different colours, as
   /// those of the composer's rendezvous (rendezvous.hpp).
   void let_go(std::uint32_t chip, Meeting meeting) {
-    const ChipPrograms& of = chips_[chip];
-    const std::uint32_t colour = colours_[{chip, meeting}]++ % 2;
+    ChipPrograms& of = chips_[chip];
+    Signals& signals = of.signals[meeting];
+    const std::uint32_t colour = signals.performed++ % kColours;
+    std::vector<ir::SemaphoreId>& releases = signals.releases.at(colour);
     std::size_t program = 0;
-    for (const ChipPrograms::At& at : of.sites) {
-      const ir::SemaphoreId go =
-          semaphore(fmt::format("relay.{}.release.{}.{}", word(meeting), colour, text_of(at.site)),
-                    at.site, at.programs, false, meeting == kRun);
-      append(root(chip), signal(ir::OpCode::post, go, at.programs));
+    for (std::size_t s = 0; s < of.sites.size(); ++s) {
+      const ChipPrograms::At& at = of.sites[s];
+      if (s == releases.size()) {
+        releases.push_back(
+            declare(fmt::format("relay.{}.release.{}.{}", word(meeting), colour, text_of(at.site)),
+                    at.site, at.programs, meeting));
+      }
+      append(root(chip), signal(ir::OpCode::post, releases[s], at.programs));
       for (std::uint32_t i = 0; i < at.programs; ++i, ++program)
-        waits_.emplace_back(of.programs[program], signal(ir::OpCode::wait, go, 1));
+        waits_.emplace_back(of.programs[program], signal(ir::OpCode::wait, releases[s], 1));
     }
   }
 
@@ -171,8 +199,8 @@ class Halting {
   void halt(std::uint32_t step) {
     for (const std::uint32_t chip : chips_of_group(step)) {
       gather(chip, kHalt);
-      const ir::SemaphoreId halted =
-          semaphore(fmt::format("relay.halted.{}", chip), {}, 1, chip != kRootChip, false);
+      ir::SemaphoreId& halted = chips_[chip].halted;
+      if (!halted.valid()) halted = declare_hosts("halted", chip, {});
       append(root(chip), signal(ir::OpCode::post, halted, 1));
       append(host(), signal(ir::OpCode::wait, halted, 1));
     }
@@ -181,9 +209,8 @@ class Halting {
   /// The host lets the chips run that are next.
   void release(std::uint32_t step) {
     for (const std::uint32_t chip : chips_of_group(step + 1)) {
-      const ir::SemaphoreId go =
-          semaphore(fmt::format("relay.go.{}", chip), chips_[chip].sites.front().site, 1,
-                    chip != kRootChip, false);
+      ir::SemaphoreId& go = chips_[chip].go;
+      if (!go.valid()) go = declare_hosts("go", chip, chips_[chip].sites.front().site);
       append(host(), signal(ir::OpCode::post, go, 1));
       append(root(chip), signal(ir::OpCode::wait, go, 1));
       let_go(chip, kHalt);
@@ -218,8 +245,6 @@ class Halting {
   std::uint32_t host_ = kNone;
   std::vector<std::uint32_t> begun_;  // by engine program: where its open span begins
   std::vector<std::uint32_t> open_;
-  std::map<std::string, ir::SemaphoreId> semaphores_;
-  std::map<std::pair<std::uint32_t, Meeting>, std::uint32_t> colours_;
   std::vector<std::pair<std::uint32_t, ir::Op>> waits_;
 };
 

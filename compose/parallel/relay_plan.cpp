@@ -87,6 +87,13 @@ class Planning {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
 
+  /// A tensor of another home than the chip of its section.
+  struct Renamed {
+    ir::Program* section = nullptr;
+    std::uint32_t tensor = 0;
+    std::uint32_t chip = 0;
+  };
+
   void take_sections() {
     const auto first =
         std::find_if(chips_.begin(), chips_.end(), [](const auto& chip) { return !chip.empty(); });
@@ -144,13 +151,7 @@ class Planning {
       for (const std::uint32_t t : round.copies)
         brought.insert(storage_of({transfers_[t].to, transfers_[t].tensor}));
     }
-    // The names of the chips' own programs are no longer needed.
-    for (const auto& [section, t, chip] : renamed_) {
-      ir::Tensor& tensor = section->tensors[t];
-      tensor.name = copy_name(tensor.name, chip);
-      tensor.owner = chip;
-      if (tensor.role != ir::TensorRole::state) tensor.role = ir::TensorRole::input;
-    }
+    for (const Renamed& one : renamed_) rename(one);
     for (const Copy& copy : read_) {
       if (brought.count(copy) != 0) continue;
       const auto& [chip, name] = copy;
@@ -164,6 +165,22 @@ class Planning {
       add_copy(fmt::format("place {}", copy_name(name, chip)), copy, {0, 0, copies_made_});
     }
     close_group();
+  }
+
+  /// From the name in the chip's own program to that in the system.
+  void rename(const Renamed& one) const {
+    ir::Tensor& tensor = one.section->tensors[one.tensor];
+    const std::string name = copy_name(tensor.name, one.chip);
+    if (declared_.count(name) != 0) {
+      throw Refused{RefusalReason::not_composable,
+                    fmt::format("tensor \"{}\" has the name of chip {}'s copy of \"{}\"", name,
+                                one.chip, tensor.name),
+                    "rename it"};
+    }
+    std::replace(one.section->carried.begin(), one.section->carried.end(), tensor.name, name);
+    tensor.name = name;
+    tensor.owner = one.chip;
+    if (tensor.role != ir::TensorRole::state) tensor.role = ir::TensorRole::input;
   }
 
   /// A view is brought with what it is a view of.
@@ -312,12 +329,6 @@ class Planning {
     plan.steps = std::move(steps_);
     return plan;
   }
-
-  struct Renamed {
-    ir::Program* section = nullptr;
-    std::uint32_t tensor = 0;
-    std::uint32_t chip = 0;
-  };
 
   const ChipSections& chips_;
   const std::vector<Transfer>& transfers_;

@@ -8,6 +8,7 @@
 
 #include "certify/pipeline.hpp"
 #include "certify/report.hpp"
+#include "compose/parallel/attach.hpp"
 #include "compose/parallel/relay.hpp"
 #include "compose/parallel/relocate.hpp"
 #include "ir/validate.hpp"
@@ -45,7 +46,9 @@ Relay relay_of(const SplitModel& model) {
 TEST_CASE("a relay is certified as one system, on chips that nothing joins but the host") {
   for (const std::uint32_t count : {2U, 4U}) {
     CAPTURE(count);
-    const Relay relay = relay_of(split_model(count, false));
+    const SplitModel model = split_model(count, false);
+    Relay relay = relay_of(model);
+    CHECK_FALSE(parallel::attach(relay.system, model.manifest).has_value());
     CHECK(relay.transfers.size() == 2 * (count - 1));  // normed there, partials back
     CHECK(relay.rounds.size() == 3);
     check_certified(relay.system);
@@ -308,6 +311,12 @@ TEST_CASE("what a relay is refused for") {
   options.handoff = "noc";
   check_refusal(parallel::relay(ring.chips, ring.statements, sharding, options),
                 RefusalReason::not_composable, {"hand-off \"noc\""});
+  ChipSections named = ring.chips;
+  for (ir::Tensor& tensor : named[0][0].section.tensors) {
+    if (tensor.name == "x") tensor.name = "a@1";
+  }
+  check_refusal(parallel::relay(named, ring.statements, sharding), RefusalReason::not_composable,
+                {"\"a@1\"", "chip 1's copy of \"a\""});
   ir::Target few = tests::chips(3, false);
   few.semaphores_per_site = 1;
   check_refusal(parallel::relay(Ring(few).chips, ring.statements, sharding),
