@@ -290,6 +290,42 @@ TEST_CASE("sections of one run have bytes of their own, in the chip's program as
   CHECK(addresses.at("down.1/1.0.0/in0/mid.1") > addresses.at("up.1/1.0.0/in0/normed"));
 }
 
+TEST_CASE("a view travels with what it is a view of") {
+  const parallel::Manifest manifest = row_parallel(2);
+  const Sharding sharding(manifest);
+  const ir::Target target = tests::chips(2, false);
+  // Chip 0 makes base from x; chip 1 makes p.1 of its view. Statements speak of either name.
+  for (const bool by_view : {false, true}) {
+    CAPTURE(by_view);
+    const std::string name = by_view ? "seen" : "base";
+    const auto with_view = [&](SectionMaker& m) {
+      m.tensor("seen", by_view ? ir::TensorRole::activation : ir::TensorRole::input);
+      for (std::uint32_t t = 0; t < m.raw().tensors.size(); ++t) {
+        if (m.raw().tensors[t].name == "base")
+          m.tensor_of("seen").view = ir::View<ir::TensorId>{ir::TensorId(t), 0};
+      }
+    };
+    SectionMaker make("make", target), use("use", target);
+    make.input("x").tensor("base", ir::TensorRole::activation);
+    if (by_view) with_view(make);
+    make.at({0, 0, 0}, Engine::load).run("make/run", {"x"}, {name});
+    use.tensor("base", by_view ? ir::TensorRole::activation : ir::TensorRole::input,
+               ir::Init::external);
+    with_view(use);
+    use.output("p.1").at({0, 0, 0}, Engine::load).run("use/run", {"seen"}, {"p.1"});
+    const ChipSections chips = {
+        {{accepted(parallel::relocate(make.section(), name, sharding)), 0}},
+        {{accepted(parallel::relocate(use.section(), "p.1", sharding)), 1}}};
+    const Relay relay = accepted(parallel::relay(
+        chips, {{{{name, ir::OpKind::copy, {"x"}}}}, {{{"p.1", ir::OpKind::copy, {name}}}}},
+        sharding));
+    check_certified(relay.system);
+    const auto machine = finished(relay.system);
+    REQUIRE_FALSE(machine.tensor("x")->reals.empty());
+    CHECK(machine.tensor("p.1")->reals == machine.tensor("x")->reals);
+  }
+}
+
 TEST_CASE("what a relay is refused for") {
   const Ring ring;
   const Sharding sharding(ring.manifest);
