@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "compose/composition/composer.hpp"
 #include "compose/composition/phase_memory.hpp"
+#include "compose/composition/text.hpp"
 #include "compose/parallel/relay_plan.hpp"
 #include "ir/validate.hpp"
 
@@ -32,12 +34,31 @@ T accepted(Outcome<T> outcome) {
   return std::get<T>(std::move(outcome));
 }
 
+void check_places(const ir::Program& section, std::uint32_t chip) {
+  const auto check = [&](const ir::Site& site, const std::string& what) {
+    if (site.chip == chip) return;
+    throw Refused{RefusalReason::several_chips,
+                  fmt::format("section \"{}\" of chip {} has {} on {}", section.name, chip, what,
+                              text_of(site)),
+                  "give every chip what stands on it, and let the relay bring the rest"};
+  };
+  for (const ir::EngineProgram& one : section.programs) check(one.site, "an engine program");
+  for (const ir::Buffer& buffer : section.buffers)
+    check(buffer.site, fmt::format("buffer \"{}\"", buffer.name));
+  for (const ir::Semaphore& semaphore : section.semaphores)
+    check(semaphore.site, fmt::format("semaphore \"{}\"", semaphore.name));
+}
+
 void check_chips(const ChipSections& chips, const Sharding& sharding) {
-  if (chips.size() == sharding.chips()) return;
-  throw Refused{RefusalReason::chip_count,
-                fmt::format("there are sections for {} chips, and the manifest splits over {}",
-                            chips.size(), sharding.chips()),
-                "give every chip its sections, if only none"};
+  if (chips.size() != sharding.chips()) {
+    throw Refused{RefusalReason::chip_count,
+                  fmt::format("there are sections for {} chips, and the manifest splits over {}",
+                              chips.size(), sharding.chips()),
+                  "give every chip its sections, if only none"};
+  }
+  for (std::uint32_t c = 0; c < chips.size(); ++c) {
+    for (const RelaySection& one : chips[c]) check_places(one.section, c);
+  }
 }
 
 ir::Program chip_program(const std::vector<RelaySection>& sections, std::uint32_t chip,

@@ -70,11 +70,11 @@ struct Relay {
 ///
 /// **Source order.** Sections have the position of their statement, a copy follows its writer.
 ///
-/// Refused: another number of chips than the manifest's; a chip that reads what another one stores
-/// and no round brings (missing-transfer); a transfer from a chip that does not have the tensor
-/// (wrong-chip), or to one that does not load it (receives-unloaded); sections that cannot be
-/// composed, names of the host that are taken, semaphores or bytes that do not suffice
-/// (not-composable).
+/// Refused: another number of chips than the manifest's; a section that stands elsewhere than on
+/// its chip (several-chips); a chip that reads what another one stores and no round brings
+/// (missing-transfer); a transfer from a chip that does not have the tensor (wrong-chip), or to one
+/// that does not load it (receives-unloaded); sections that cannot be composed, names of the host
+/// that are taken, semaphores or bytes that do not suffice (not-composable).
 [[nodiscard]] Outcome<ir::Program> relay_program(const ChipSections& chips,
                                                  const std::vector<Transfer>& transfers,
                                                  const std::vector<RelayRound>& rounds,

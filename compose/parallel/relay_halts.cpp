@@ -73,6 +73,8 @@ class Halting {
       release(s);
       close_spans({}, ir::BoundaryId(s));
     }
+    for (std::size_t p = 0; p < cursor_.size(); ++p)
+      SPATIALCERT_REQUIRE(cursor_[p] == old_spans_[p].size(), "every op of every section is kept");
   }
 
  private:

@@ -347,6 +347,18 @@ TEST_CASE("what a relay is refused for") {
   options.handoff = "noc";
   check_refusal(parallel::relay(ring.chips, ring.statements, sharding, options),
                 RefusalReason::not_composable, {"hand-off \"noc\""});
+  ChipSections elsewhere = ring.chips;
+  std::swap(elsewhere[0][1], elsewhere[2][0]);
+  check_refusal(parallel::relay(elsewhere, ring.statements, sharding), RefusalReason::several_chips,
+                {"\"make p.2\" of chip 0", "[2,0,0]"});
+  check_refusal(parallel::relay_program(elsewhere, {}, {}, sharding), RefusalReason::several_chips,
+                {"\"make p.2\" of chip 0", "[2,0,0]"});
+  const SplitModel model = split_model(2);
+  ChipSections spread = sections_of(split_model(2));
+  spread[0][3].section = accepted(parallel::allreduce_section(model.manifest.collectives.front(),
+                                                              model.sum, Sharding(model.manifest)));
+  check_refusal(parallel::relay(spread, model.manifest.statements, Sharding(model.manifest)),
+                RefusalReason::several_chips, {"\"sum\" of chip 0", "[1,0,0]"});
   ChipSections named = ring.chips;
   for (ir::Tensor& tensor : named[0][0].section.tensors) {
     if (tensor.name == "x") tensor.name = "a@1";
