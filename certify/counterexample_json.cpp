@@ -41,6 +41,7 @@ class Writer {
     json_.key("note").text(c_.note);
     write_schedules();
     write_ops();
+    write_slices();
     json_.close();
   }
 
@@ -205,6 +206,23 @@ class Writer {
     json_.close();
   }
 
+  /// Likewise.
+  void write_slices() {
+    if (c_.slices.empty()) return;
+    json_.key("slices").array();
+    for (const proofs::SliceRef& ref : c_.slices) {
+      const ir::SlicedTensor& sliced = program_.sliced[ref.sliced];
+      const ir::Tensor& tensor = program_.tensors[sliced.slices[ref.part].tensor.value()];
+      json_.object(true);
+      json_.key("full").text(sliced.name);
+      json_.key("part").natural(ref.part);
+      json_.key("tensor").text(tensor.name);
+      json_.key("chip").natural(tensor.owner.value_or(0));
+      json_.close();
+    }
+    json_.close();
+  }
+
   const ir::Program& program_;
   const Counterexample& c_;
   OpNames names_;
@@ -216,7 +234,7 @@ class Writer {
 std::string counterexample_json(const ir::Program& program, const Counterexample& counterexample,
                                 std::optional<proofs::Rule> rule) {
   JsonWriter json;
-  Writer(program, counterexample, json).write(rule.value_or(rule_of(counterexample.kind)));
+  Writer(program, counterexample, json).write(rule.value_or(rule_of(counterexample)));
   return json.take() + '\n';
 }
 

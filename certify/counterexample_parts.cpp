@@ -14,6 +14,7 @@ using ir::io::JsonReader;
 using ir::io::Key;
 using ir::io::Value;
 
+constexpr Key kSliceKeys[] = {{"full"}, {"part"}, {"tensor"}, {"chip"}};
 constexpr Key kLinkKeys[] = {{"waiter"}, {"waiter_at", false}, {"counter"},           {"need"},
                              {"have"},   {"supplier", false},  {"supplier_at", false}};
 constexpr Key kAccessKeys[] = {
@@ -175,6 +176,20 @@ ir::Schedule CounterexampleReader::schedule(Value& value) {
     schedule.push_back(run);
   });
   return schedule;
+}
+
+proofs::SliceRef CounterexampleReader::slice(Value& value) {
+  proofs::SliceRef ref;
+  const char* const at = JsonReader::start(value);
+  json_.members(value, "a part", kSliceKeys, [&](std::size_t key, Value& member) {
+    if (key == 0) {
+      ref.sliced = named(member, program_->sliced, "a full tensor");
+    } else if (key == 1) {
+      ref.part = json_.index(member);
+    }  // the others are for people
+  });
+  require(ref.part < program_->sliced[ref.sliced].slices.size(), at, "a part of it");
+  return ref;
 }
 
 }  // namespace spatialcert::certify

@@ -47,7 +47,8 @@ enum Member : std::size_t {
   kSchedules,
   kSchedulesAt,
   kOps,
-  kOpsAt
+  kOpsAt,
+  kSlices
 };
 constexpr Key kMembers[] = {{"format"},
                             {"version"},
@@ -72,14 +73,15 @@ constexpr Key kMembers[] = {{"format"},
                             {"schedules"},
                             {"schedules_at", false},
                             {"ops", false},
-                            {"ops_at", false}};
+                            {"ops_at", false},
+                            {"slices", false}};
 constexpr Key kTermKeys[] = {{"source"}, {"found"}, {"expected"}};
 constexpr Key kDeeperKeys[] = {{"fifo"}, {"pages"}};
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 /// More copies of a program than any rule looks at are no counterexample of ours.
 constexpr std::uint32_t kMostIterations = 64;
-constexpr Kind kLastKind = Kind::double_contribution;
+constexpr Kind kLastKind = Kind::gap;
 
 std::optional<Kind> parse_kind(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(kLastKind); ++i) {
@@ -124,11 +126,15 @@ Needs needs_of(Kind kind) {
     case Kind::missing_chip:
     case Kind::double_contribution:
       return {2, 0, false, false, false};
+    case Kind::nonlinear:
+    case Kind::mismatch:
+      return {0, 0, false, false, false, 1};
     case Kind::slip_through:
       return {0, 0, false, false, false, 2};
     case Kind::interference:
     case Kind::wrong_result:
     case Kind::uncovered:
+    case Kind::gap:
       break;
   }
   return {};
@@ -250,6 +256,9 @@ void CounterexampleReader::read_list(std::size_t key, Value& value) {
         });
       });
       break;
+    case kSlices:
+      each("a list of parts", [&](Value& item) { c_.slices.push_back(slice(item)); });
+      break;
     case kOps:
       each("a list of ops", [&](Value& item) { c_.ops.push_back(transition(item)); });
       break;
@@ -265,7 +274,11 @@ void CounterexampleReader::read_list(std::size_t key, Value& value) {
 }
 
 void CounterexampleReader::require_parts(const char* at) {
-  const Needs needs = needs_of(c_.kind);
+  if (!c_.slices.empty()) return;  // which are all that its report needs
+  require(c_.kind != Kind::gap, at, "its slices");
+  const bool of_types = rule_of(c_) == proofs::Rule::reduction;
+  const Needs needs =
+      needs_of(of_types && c_.kind != Kind::wrong_result ? Kind::nonlinear : c_.kind);
   require(!needs.chain || !c_.chain.empty(), at, "a chain");
   require(!needs.transition || c_.transition.valid(), at, "a transition");
   require(!needs.counter || c_.counter.valid(), at, "a counter");

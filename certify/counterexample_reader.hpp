@@ -59,6 +59,7 @@ class CounterexampleReader {
   proofs::WaitLink link(ir::io::Value& value);
   proofs::AccessRef access(ir::io::Value& value);
   ir::Schedule schedule(ir::io::Value& value);
+  proofs::SliceRef slice(ir::io::Value& value);
 
   template <typename Items>
   std::uint32_t named(ir::io::Value& value, const Items& items, const char* what) {

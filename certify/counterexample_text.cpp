@@ -95,6 +95,9 @@ void result_lines(const ir::Program& program, const Counterexample& c, Lines& ou
 }
 
 void append(const ir::Program& program, const Counterexample& c, Lines& out) {
+  if (!c.slices.empty()) return slice_lines(program, c, out);
+  const bool typed = rule_of(c) == Rule::reduction && c.kind != Kind::wrong_result;
+  if (typed) return type_lines(OpNames(program, c.iterations), c, out);
   switch (c.kind) {
     case Kind::cycle:
     case Kind::starved:
@@ -131,6 +134,10 @@ void append(const ir::Program& program, const Counterexample& c, Lines& out) {
     case Kind::uncovered:
       out.push_back("uncovered: no rule covers " + c.note);
       return;
+    case Kind::nonlinear:
+    case Kind::mismatch:
+    case Kind::gap:
+      break;  // above
   }
   ir::require_failed("counterexample kind", "enumerator out of range", __FILE__, __LINE__);
 }
@@ -149,15 +156,17 @@ std::string counterexample_text(const ir::Program& program, const Counterexample
   Lines lines;
   append(program, counterexample, lines);
   // Some kinds carry a note that belongs to the text already.
-  const bool told = counterexample.kind == Kind::uncovered || counterexample.kind == Kind::misuse;
+  const bool told = counterexample.kind == Kind::uncovered || counterexample.kind == Kind::misuse ||
+                    rule_of(counterexample) == Rule::reduction;
   if (!told && !counterexample.note.empty()) lines.push_back("note: " + counterexample.note);
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
   return text;
 }
 
-Rule rule_of(Kind kind) {
-  switch (kind) {
+Rule rule_of(const Counterexample& counterexample) {
+  if (!counterexample.slices.empty()) return Rule::slices;
+  switch (counterexample.kind) {
     case Kind::cycle:
     case Kind::starved:
       return Rule::liveness;
@@ -185,7 +194,12 @@ Rule rule_of(Kind kind) {
     case Kind::leak:
     case Kind::missing_chip:
     case Kind::double_contribution:
-      return Rule::shard;
+      return counterexample.ops.empty() ? Rule::shard : Rule::reduction;
+    case Kind::nonlinear:
+    case Kind::mismatch:
+      return Rule::reduction;
+    case Kind::gap:
+      return Rule::slices;
     case Kind::uncovered:
       return Rule::coverage;
   }

@@ -21,6 +21,7 @@
 #include "proofs/quiescence/rule.hpp"
 #include "proofs/reduction/rule.hpp"
 #include "proofs/shard/rule.hpp"
+#include "proofs/slices/rule.hpp"
 #include "smt/query.hpp"
 
 namespace spatialcert::certify {
@@ -75,7 +76,8 @@ class Application {
   static const std::vector<Step>& steps() {
     static const std::vector<Step> kSteps{
         {{{Rule::liveness}, {}}},
-        {{{Rule::boundary, Rule::bounds}, {Rule::isolation, Rule::memory, Rule::coverage}}},
+        {{{Rule::boundary, Rule::bounds},
+          {Rule::isolation, Rule::memory, Rule::slices, Rule::coverage}}},
         {{{Rule::ordering, Rule::flow}, {Rule::quiescence}}},
         {{{Rule::shard}, {Rule::reduction}}}};
     return kSteps;
@@ -149,6 +151,7 @@ class Application {
 
   /// Why an earlier verdict makes the rule's question meaningless.
   [[nodiscard]] std::optional<std::string> blocked(Rule rule) const {
+    if (rule == Rule::slices) return std::nullopt;
     if (rule != Rule::liveness && verdict(Rule::liveness) == Verdict::refuted)
       return "the program is not live";
     if (rule == Rule::memory || rule == Rule::isolation || rule == Rule::coverage ||
@@ -197,6 +200,9 @@ class Application {
       case Rule::memory:
         return settle(proofs::memory::prove(subject_, session), &proofs::memory::check,
                       &Certificate::memory, result);
+      case Rule::slices:
+        return settle(proofs::slices::prove(subject_, session), &proofs::slices::check,
+                      &Certificate::slices, result);
       case Rule::shard:
         return shard(session, result);
       case Rule::reduction:

@@ -34,6 +34,11 @@ void memory_lines(const ir::Program& program, const proofs::Counterexample& coun
                   Lines& out);
 /// `leak`, `missing_chip`, `double_contribution`: the way of a chip's own data to the spine.
 void shard_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
+/// Of `reduction`: the op that the types stop at, and the way of the partial sum that it meets.
+void type_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
+/// Of `slices`: parts that do not tile, or do not belong together.
+void slice_lines(const ir::Program& program, const proofs::Counterexample& counterexample,
+                 Lines& out);
 
 /// Steps that a schedule takes.
 [[nodiscard]] std::uint64_t step_count(const ir::Schedule& schedule);

@@ -55,6 +55,7 @@ std::optional<ProgramReport> judge_folded(const ir::Program& program, const Opti
     return std::nullopt;
   }
   auto& fold = std::get<proofs::folding::Fold>(found);
+  fold.subject.text = &program;
   const std::uint64_t left = fold.subject.one.transitions();
   ProgramReport report = head;
   report.folded = FoldedLoops{0, left};
@@ -77,6 +78,14 @@ std::optional<ProgramReport> judge_folded(const ir::Program& program, const Opti
         proofs::folding::labels_change(certificate.folding, *fold.folded, fold.subject, *shard);
     if (changing) {
       why = "shard does not carry over: " + *changing;
+      return std::nullopt;
+    }
+  }
+  if (const auto& reduction = judged.certificate->reduction; reduction && reduction->typing) {
+    const auto changing = proofs::folding::types_change(certificate.folding, *fold.folded,
+                                                        fold.subject, *reduction->typing);
+    if (changing) {
+      why = "reduction does not carry over: " + *changing;
       return std::nullopt;
     }
   }

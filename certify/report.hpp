@@ -49,7 +49,7 @@ struct Provenance {
 [[nodiscard]] std::string size_limit_text(const SizeLimit& limit);
 
 /// The rule whose counterexamples are of this kind.
-[[nodiscard]] proofs::Rule rule_of(proofs::Kind kind);
+[[nodiscard]] proofs::Rule rule_of(const proofs::Counterexample& counterexample);
 
 /// JSON of a counterexample (format `spatialcert-counterexample`, version 1), which `replay` reads.
 /// `rule` defaults to `rule_of` its kind.

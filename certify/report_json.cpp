@@ -1,14 +1,14 @@
 // JSON of reports, format `spatialcert-report`, version 1 (docs/report.md).
 #include <fmt/format.h>
 
-#include "ir/io/json_writer.hpp"
 #include "certify/report.hpp"
+#include "ir/io/json_writer.hpp"
 #include "smt/query.hpp"
 
 namespace spatialcert::certify {
 
-using ir::io::JsonWriter;
 using ir::io::json_string;
+using ir::io::JsonWriter;
 namespace {
 
 /// Elements of `programs` are two levels deep.

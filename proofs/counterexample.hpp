@@ -43,8 +43,15 @@ enum class Kind : std::uint8_t {
          ///< the last one to `range`; `terms` are chips; schedules[0] ends with that store. Without
          ///< a schedule: accesses[0] is of another chip's tensor, or it and accesses[1] are of one
          ///< tensor from chips that nothing joins
-  missing_chip,        ///< the same, through an all-reduce that left chips out
-  double_contribution  ///< the same, through an all-reduce that took a chip's data twice
+  missing_chip,         ///< the same, through an all-reduce that left chips out
+  double_contribution,  ///< the same, through an all-reduce that took a chip's data twice; or, with
+                        ///< `ops`, what `note` says
+  nonlinear,  ///< ops[0], with which schedules[0] ends, meets the content of `range`, of which the
+              ///< types say what `note` says
+  mismatch,   ///< the same; or, without a schedule, slices[0] and slices[1] are parts that do not
+              ///< belong together (index `value`, or their chips)
+  gap  ///< index `value` of the axis of a full tensor is in `limit` parts less than it should be;
+       ///< `overlap` with slices: slices[0] and slices[1] both have it, and it is in too many
 };
 [[nodiscard]] std::string_view to_string(Kind kind);
 
@@ -77,6 +84,12 @@ struct LocationRange {
   std::uint64_t high = 0;
 };
 
+/// A part of a full tensor.
+struct SliceRef {
+  std::uint32_t sliced = 0;  ///< into Program::sliced
+  std::uint32_t part = 0;
+};
+
 struct Counterexample {
   Kind kind = Kind::uncovered;
   std::uint32_t iterations = 1;
@@ -95,6 +108,7 @@ struct Counterexample {
   std::vector<ir::BufferId> buffers;
   std::uint32_t index = 0;
   std::vector<TermDifference> terms;
+  std::vector<SliceRef> slices;
   std::string note;
 };
 

@@ -9,8 +9,10 @@
 #include "proofs/memory/recompute.hpp"
 #include "proofs/ordering/pairs.hpp"
 #include "proofs/quiescence/rule.hpp"
+#include "proofs/reduction/typing.hpp"
 #include "proofs/reduction/values.hpp"
 #include "proofs/shard/recompute.hpp"
+#include "proofs/slices/tiling.hpp"
 
 namespace spatialcert::proofs {
 namespace {
@@ -48,7 +50,11 @@ class Replayer {
       case Kind::leak:
       case Kind::missing_chip:
       case Kind::double_contribution:
-        return shard::recompute(game_, c_);
+        return c_.ops.empty() ? shard::recompute(game_, c_) : reduction::recompute_types(game_, c_);
+      case Kind::nonlinear:
+      case Kind::mismatch:
+        return reduction::recompute_types(game_, c_);
+      case Kind::gap:
       case Kind::interference:
       case Kind::overlap:
       case Kind::out_of_memory:
@@ -424,7 +430,7 @@ class Replayer {
     }
     if (!game_.all_finished(state)) return no("the schedule does not play to the end");
     Subject subject;
-    subject.program = &program_;
+    subject.program = subject.text = &program_;
     subject.stretch = unrolled_;
     subject.accesses = ir::resolve_accesses(program_, unrolled_);
     if (subject.accesses.limit || !subject.accesses.faults.empty())
@@ -448,6 +454,7 @@ class Replayer {
 }  // namespace
 
 ReplayResult replay(const ir::Program& program, const Counterexample& counterexample) {
+  if (!counterexample.slices.empty()) return slices::recompute(program, counterexample);
   switch (counterexample.kind) {
     case Kind::overlap:
     case Kind::out_of_memory:

@@ -4,33 +4,67 @@
 #include <array>
 
 #include "ir/require.hpp"
+#include "proofs/reduction/rule.hpp"
 #include "proofs/shard/rule.hpp"
 
 namespace spatialcert::proofs {
 namespace {
 
 constexpr std::array<std::string_view, kRules> kRuleNames{
-    "liveness",  "bounds",   "quiescence", "ordering",  "flow", "memory",
-    "reduction", "coverage", "boundary",   "isolation", "shard"};
-constexpr std::array<std::string_view, 19> kKinds{
-    "cycle",         "starved",     "leftover",       "overflow",           "misuse",
-    "race",          "wrong-order", "undefined-read", "wrong-producer",     "overlap",
-    "out-of-memory", "misaligned",  "wrong-result",   "uncovered",          "slip-through",
-    "interference",  "leak",        "missing-chip",   "double-contribution"};
-constexpr std::array<std::string_view, 25> kReasons{
-    "wrong size",         "potential does not increase",
-    "inexact test",       "missing obligation",
-    "broken path",        "wrong ends",
-    "not sorted",         "overlapping",
-    "out of range",       "misaligned",
-    "unbalanced",         "misuse",
-    "undefined read",     "wrong producer",
-    "wrong result",       "opaque value",
-    "uncovered",          "against the order of the sections",
-    "slip-through",       "interference",
-    "misplaced access",   "leak",
-    "missing chip",       "double contribution",
-    "labels do not recur"};
+    "liveness",  "bounds",   "quiescence", "ordering",  "flow",  "memory",
+    "reduction", "coverage", "boundary",   "isolation", "shard", "slices"};
+constexpr std::array<std::string_view, 22> kKinds{"cycle",
+                                                  "starved",
+                                                  "leftover",
+                                                  "overflow",
+                                                  "misuse",
+                                                  "race",
+                                                  "wrong-order",
+                                                  "undefined-read",
+                                                  "wrong-producer",
+                                                  "overlap",
+                                                  "out-of-memory",
+                                                  "misaligned",
+                                                  "wrong-result",
+                                                  "uncovered",
+                                                  "slip-through",
+                                                  "interference",
+                                                  "leak",
+                                                  "missing-chip",
+                                                  "double-contribution",
+                                                  "nonlinear",
+                                                  "mismatch",
+                                                  "gap"};
+constexpr std::array<std::string_view, 30> kReasons{"wrong size",
+                                                    "potential does not increase",
+                                                    "inexact test",
+                                                    "missing obligation",
+                                                    "broken path",
+                                                    "wrong ends",
+                                                    "not sorted",
+                                                    "overlapping",
+                                                    "out of range",
+                                                    "misaligned",
+                                                    "unbalanced",
+                                                    "misuse",
+                                                    "undefined read",
+                                                    "wrong producer",
+                                                    "wrong result",
+                                                    "opaque value",
+                                                    "uncovered",
+                                                    "against the order of the sections",
+                                                    "slip-through",
+                                                    "interference",
+                                                    "misplaced access",
+                                                    "leak",
+                                                    "missing chip",
+                                                    "double contribution",
+                                                    "labels do not recur",
+                                                    "not linear",
+                                                    "parts that do not belong together",
+                                                    "nothing known",
+                                                    "no room for the sum",
+                                                    "gap"};
 
 template <typename Enum, std::size_t N>
 std::string_view name_of(Enum value, const std::array<std::string_view, N>& names) {
@@ -39,7 +73,7 @@ std::string_view name_of(Enum value, const std::array<std::string_view, N>& name
   return names[index];
 }
 
-constexpr std::array<std::uint32_t, kRules> kVersions{1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2};
+constexpr std::array<std::uint32_t, kRules> kVersions{1, 1, 1, 1, 1, 1, 2, 1, 2, 1, 2, 1};
 
 }  // namespace
 
@@ -64,14 +98,16 @@ const std::vector<Rule>& all_rules() {
   static const std::vector<Rule> rules{Rule::liveness,   Rule::boundary,  Rule::bounds,
                                        Rule::quiescence, Rule::isolation, Rule::ordering,
                                        Rule::flow,       Rule::memory,    Rule::shard,
-                                       Rule::reduction,  Rule::coverage};
+                                       Rule::slices,     Rule::reduction, Rule::coverage};
   return rules;
 }
 
 bool applies(Rule rule, const ir::Program& program) {
   switch (rule) {
     case Rule::reduction:
-      return !program.postconditions.empty();
+      return reduction::applies(program);
+    case Rule::slices:
+      return !program.sliced.empty();
     case Rule::boundary:
       return std::any_of(program.boundaries.begin(), program.boundaries.end(),
                          [](const ir::Boundary& boundary) { return boundary.closed; });
@@ -87,7 +123,9 @@ bool applies(Rule rule, const ir::Program& program) {
 std::string_view absence(Rule rule) {
   switch (rule) {
     case Rule::reduction:
-      return "no postcondition is declared";
+      return "no postcondition is declared, and no slices";
+    case Rule::slices:
+      return "no full tensor is declared";
     case Rule::boundary:
       return "no boundary is closed";
     case Rule::isolation:

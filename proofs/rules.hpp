@@ -30,17 +30,18 @@ enum class Rule : std::uint8_t {
   coverage,
   boundary,
   isolation,
-  shard
+  shard,
+  slices
 };
 [[nodiscard]] std::string_view to_string(Rule rule);
 [[nodiscard]] std::optional<Rule> parse_rule(std::string_view name);
 /// Grows when a witness of the rule gets another meaning, so that older ones are not misread.
 [[nodiscard]] std::uint32_t rule_version(Rule rule);
 [[nodiscard]] const std::vector<Rule>& all_rules();  ///< in the order of reports
-inline constexpr std::size_t kRules = 11;            ///< how many there are
+inline constexpr std::size_t kRules = 12;            ///< how many there are
 /// Has the program anything that the rule speaks of? `boundary` speaks of closed boundaries,
-/// `isolation` of several sections, `reduction` of postconditions, `shard` of what belongs to one
-/// chip (shard::applies).
+/// `isolation` of several sections, `reduction` of postconditions and slices, `shard` of what
+/// belongs to one chip (shard::applies), `slices` of slices.
 [[nodiscard]] bool applies(Rule rule, const ir::Program& program);
 /// Why it does not.
 [[nodiscard]] std::string_view absence(Rule rule);
@@ -91,7 +92,12 @@ struct Rejected {
     leak,                ///< shard
     missing_chip,        ///< shard
     double_contribution,  ///< shard
-    not_inductive         ///< shard: the labels do not recur as the witness says
+    not_inductive,        ///< shard, reduction: labels, types do not recur as the witness says
+    nonlinear,            ///< reduction: a partial sum under an op that is not linear
+    mismatch,             ///< reduction: parts that do not belong together; slices: likewise
+    unclear_type,         ///< reduction: an all-reduce or the spine takes what has no type
+    no_room,              ///< reduction: a sum that its type may not hold
+    gap                   ///< slices: an index that too few parts have
   };
   Reason reason = Reason::missing_obligation;
   std::string where;

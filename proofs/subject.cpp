@@ -7,7 +7,7 @@ namespace spatialcert::proofs {
 std::variant<Subject, Untranslatable> make_subject(const ir::Program& program,
                                                    const std::vector<ir::Place>& justified) {
   Subject s;
-  s.program = &program;
+  s.program = s.text = &program;
   auto one = ir::unroll(program);
   if (const auto* limit = std::get_if<ir::UnrollLimit>(&one)) return Untranslatable{*limit};
   s.one = std::move(std::get<ir::Unrolled>(one));

@@ -28,6 +28,9 @@ inline constexpr std::uint32_t kPersistentIterations = 3;
 
 struct Subject {
   const ir::Program* program = nullptr;
+  /// The program of which `program` is folded (ir/folding.hpp), or `program` itself: regions have
+  /// the shapes that they have here.
+  const ir::Program* text = nullptr;
   ir::Unrolled one;  ///< one iteration: the transitions of `net`
   ir::Net net;
   /// The finite stretch that the rules look at: one iteration of a `once` program, judged + m of a

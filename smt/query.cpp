@@ -37,6 +37,10 @@ struct Query::Impl {
         return {context, "QF_FD"};
       case Logic::difference:
         return {context, z3::solver::simple()};
+      case Logic::functions:
+        return {context, "QF_UFNIA"};
+      case Logic::bits:
+        return {context, "QF_BV"};
       case Logic::linear:
         break;
     }
@@ -101,6 +105,32 @@ Term Query::scaled(std::int64_t f, Term a) {
 Term Query::if_then_else(Term c, Term yes, Term no) {
   return impl_->add(z3::ite(impl_->at(c), impl_->at(yes), impl_->at(no)));
 }
+Term Query::product(Term a, Term b) { return impl_->add(impl_->at(a) * impl_->at(b)); }
+Term Query::apply(const std::string& function, const std::vector<Term>& arguments) {
+  z3::sort_vector sorts(impl_->context);
+  z3::expr_vector values(impl_->context);
+  for (const Term argument : arguments) {
+    sorts.push_back(impl_->context.int_sort());
+    values.push_back(impl_->at(argument));
+  }
+  return impl_->add(
+      impl_->context.function(function.c_str(), sorts, impl_->context.int_sort())(values));
+}
+
+Term Query::bits(const std::string& name, unsigned width) {
+  return impl_->add(impl_->context.bv_const(name.c_str(), width));
+}
+Term Query::bits_of(std::int64_t value, unsigned width) {
+  return impl_->add(impl_->context.bv_val(value, width));
+}
+Term Query::bits_sum(const std::vector<Term>& terms) {
+  z3::expr total = impl_->at(terms.front());
+  for (std::size_t i = 1; i < terms.size(); ++i) total = total + impl_->at(terms[i]);
+  return impl_->add(total);
+}
+Term Query::bits_at_most(Term a, Term b) { return impl_->add(z3::sle(impl_->at(a), impl_->at(b))); }
+Term Query::bits_widened(Term a, unsigned more) { return impl_->add(z3::sext(impl_->at(a), more)); }
+
 Term Query::equal(Term a, Term b) { return impl_->add(impl_->at(a) == impl_->at(b)); }
 Term Query::at_most(Term a, Term b) { return impl_->add(impl_->at(a) <= impl_->at(b)); }
 Term Query::less(Term a, Term b) { return impl_->add(impl_->at(a) < impl_->at(b)); }
@@ -110,7 +140,10 @@ void Query::require(Term a) { impl_->solver.add(impl_->at(a)); }
 std::string Query::smt2() const {
   // Z3 prints a difference as a sum with a product by -1, which strict readers do not take for
   // difference logic.
-  const char* logic = impl_->logic == Logic::propositional ? "QF_UF" : "QF_LIA";
+  const char* logic = "QF_LIA";
+  if (impl_->logic == Logic::propositional) logic = "QF_UF";
+  if (impl_->logic == Logic::functions) logic = "QF_UFNIA";
+  if (impl_->logic == Logic::bits) logic = "QF_BV";
   return fmt::format("(set-logic {})\n{}", logic, impl_->solver.to_smt2());
 }
 

@@ -29,7 +29,9 @@ struct Term {
 enum class Logic : std::uint8_t {
   propositional,  ///< QF_UF: booleans only
   difference,     ///< differences of integers; exported as QF_LIA
-  linear          ///< QF_LIA
+  linear,         ///< QF_LIA
+  functions,      ///< QF_UFNIA: products, and functions of which nothing is known
+  bits            ///< QF_BV
 };
 
 struct Limits {
@@ -67,6 +69,17 @@ class Query {
   Term minus(Term a, Term b);
   Term scaled(std::int64_t factor, Term a);
   Term if_then_else(Term condition, Term yes, Term no);
+  Term product(Term a, Term b);
+  /// Of integers, to an integer. One name always has the same number of arguments.
+  Term apply(const std::string& function, const std::vector<Term>& arguments);
+
+  /// Two's complement numbers of `width` bits. Sums wrap around.
+  Term bits(const std::string& name, unsigned width);
+  Term bits_of(std::int64_t value, unsigned width);
+  Term bits_sum(const std::vector<Term>& terms);  ///< at least one
+  Term bits_at_most(Term a, Term b);              ///< with sign
+  Term bits_widened(Term a, unsigned more);       ///< by so many bits, with sign
+
   Term equal(Term a, Term b);
   Term at_most(Term a, Term b);
   Term less(Term a, Term b);

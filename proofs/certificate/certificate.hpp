@@ -32,6 +32,7 @@
 #include "proofs/reduction/rule.hpp"
 #include "proofs/rules.hpp"
 #include "proofs/shard/rule.hpp"
+#include "proofs/slices/rule.hpp"
 
 namespace spatialcert::proofs {
 
@@ -65,6 +66,7 @@ struct Certificate {
   std::optional<boundary::Witness> boundary;
   std::optional<isolation::Witness> isolation;
   std::optional<shard::Witness> shard;
+  std::optional<slices::Witness> slices;
 };
 
 /// The canonical bytes. The paths of `ordering` must follow one another from 0 to the last place.

@@ -82,20 +82,30 @@ void read(Reader& in, boundary::Witness& witness) {
   }
 }
 
+std::uint32_t rounds(Reader& in) {
+  const std::uint64_t value = in.natural();
+  if (value > shard::kMostRounds) in.fail(Reason::malformed_witness, "more rounds than allowed");
+  return static_cast<std::uint32_t>(value);
+}
+
 void read(Reader& in, shard::Witness& witness) {
-  const auto number = [&] {
-    const std::uint64_t value = in.natural();
-    if (value > shard::kMostRounds) in.fail(Reason::malformed_witness, "more rounds than allowed");
-    return static_cast<std::uint32_t>(value);
-  };
-  witness.first = number();
-  witness.rounds = number();
+  witness.first = rounds(in);
+  witness.rounds = rounds(in);
+}
+
+void read(Reader& in, reduction::Witness& witness) {
+  const std::uint64_t types = in.natural();
+  if (types > 1) in.fail(Reason::malformed_witness, "types that are neither there nor not");
+  if (types == 0) return;
+  witness.typing.emplace();
+  witness.typing->first = rounds(in);
+  witness.typing->rounds = rounds(in);
 }
 
 void read(Reader& /*in*/, bounds::Witness& /*witness*/) {}
 void read(Reader& /*in*/, quiescence::Witness& /*witness*/) {}
 void read(Reader& /*in*/, flow::Witness& /*witness*/) {}
-void read(Reader& /*in*/, reduction::Witness& /*witness*/) {}
+void read(Reader& /*in*/, slices::Witness& /*witness*/) {}
 void read(Reader& /*in*/, isolation::Witness& /*witness*/) {}
 
 void read(Reader& in, std::vector<ir::Place>& places) {
@@ -196,6 +206,8 @@ void read_obligation(Reader& in, std::optional<Rule>& before, Certificate& to,
       return read_witness(in, rule, bytes, problem, to.isolation);
     case Rule::shard:
       return read_witness(in, rule, bytes, problem, to.shard);
+    case Rule::slices:
+      return read_witness(in, rule, bytes, problem, to.slices);
   }
 }
 

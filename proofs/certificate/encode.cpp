@@ -104,11 +104,19 @@ void write(const shard::Witness& witness, Writer& out) {
   out.natural(witness.rounds);
 }
 
+// Results are recomputed; without types there is nothing else.
+void write(const reduction::Witness& witness, Writer& out) {
+  out.natural(witness.typing ? 1 : 0);
+  if (!witness.typing) return;
+  out.natural(witness.typing->first);
+  out.natural(witness.typing->rounds);
+}
+
 // All facts are recomputed.
 void write(const bounds::Witness& /*witness*/, Writer& /*out*/) {}
 void write(const quiescence::Witness& /*witness*/, Writer& /*out*/) {}
 void write(const flow::Witness& /*witness*/, Writer& /*out*/) {}
-void write(const reduction::Witness& /*witness*/, Writer& /*out*/) {}
+void write(const slices::Witness& /*witness*/, Writer& /*out*/) {}
 void write(const isolation::Witness& /*witness*/, Writer& /*out*/) {}
 
 /// Column by column, which compresses better than place by place.
@@ -197,6 +205,7 @@ std::string payload_of(const Certificate& certificate) {
   obligations.add(Rule::boundary, certificate.boundary);
   obligations.add(Rule::isolation, certificate.isolation);
   obligations.add(Rule::shard, certificate.shard);
+  obligations.add(Rule::slices, certificate.slices);
   obligations.finish(out);
   return out.take();
 }

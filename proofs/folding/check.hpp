@@ -21,9 +21,9 @@
 //   7. k >= E + T + D + 1, where D is longer than E and T, than the longest place, and than the
 //      distance at which two ends of a FIFO can touch one page.
 //
-// Conclusion: if F satisfies every rule but `reduction`, so does the whole program W, which has
-// more segments; of `shard` see also proofs/folding/labels.hpp. Take one group, the others as they
-// are.
+// Conclusion: if F satisfies every rule, so does the whole program W, which has more segments; of
+// `shard` and the types of `reduction` see also proofs/folding/labels.hpp. Take one group, the
+// others as they are.
 //
 // *Order.* By 3, what is outside is either never after a segment or never before one. A path of F
 // that has an op (o, s) of an interior segment is one of W when the way from (o, s) on is moved by
@@ -46,7 +46,7 @@
 // Loops within folded loops: the inner ones are unfolded first, in every instance; the places of
 // the outer ones stay what they are, because the inner ones' counters are balanced.
 //
-// Not carried over: `reduction`, which follows values through all segments.
+// Not carried over: the results of `reduction`, which follow values through all segments.
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 
 #include "proofs/folding/segments.hpp"
 #include "proofs/issues.hpp"
+#include "proofs/reduction/type_run.hpp"
 #include "proofs/shard/labels.hpp"
 #include "proofs/shard/rounds.hpp"
 
@@ -78,14 +79,30 @@ class Likes {
   std::vector<std::uint32_t> before_, first_;
 };
 
+/// What differs between labels and types.
+struct OfLabels : shard::LabelRun {
+  OfLabels(const Subject& reduced, const shard::Round& round)
+      : LabelRun(*reduced.program, round.unrolled(), round.accesses()) {}
+  static constexpr const char* kParts = "parts of what it reads derive from different chips";
+  static constexpr const char* kTrips = "what it writes derives from other chips in other trips";
+  [[nodiscard]] bool like(shard::LabelId a, shard::LabelId b) const { return a == b; }
+};
+struct OfTypes : reduction::TypeRun {
+  OfTypes(const Subject& reduced, const shard::Round& round)
+      : TypeRun(*reduced.program, *reduced.text, round.unrolled(), round.accesses()) {}
+  static constexpr const char* kParts = "parts of what it reads are of different types";
+  static constexpr const char* kTrips = "what it writes is of another type in other trips";
+  [[nodiscard]] bool like(reduction::TypeId a, reduction::TypeId b) const { return alike(a, b); }
+};
+
+template <typename Run>
 class Comparison {
  public:
   Comparison(const ir::Folded& folded, const Subject& reduced, const shard::Round& round,
              const std::vector<Segments>& depths)
-      : folded_(folded),
-        subject_(reduced),
+      : subject_(reduced),
         round_(round),
-        run_(folded.program, round.unrolled(), round.accesses()),
+        run_(reduced, round),
         written_(reduced.one.transitions(), 0) {
     for (const Segments& segments : depths) likes_.emplace_back(folded, reduced.one, segments);
   }
@@ -95,7 +112,7 @@ class Comparison {
       for (const std::uint32_t t : round_.order()) {
         if (auto why = perform(t)) return why;
       }
-      run_.restart(round_.kept());
+      static_cast<void>(run_.restart(round_.kept()));
     }
     return std::nullopt;
   }
@@ -107,8 +124,7 @@ class Comparison {
     const auto named = [&](const char* what) {
       return fmt::format("{}: {}", transition_text(subject_, t), what);
     };
-    if (inside && !operands_are_uniform(t))
-      return named("parts of what it reads derive from different chips");
+    if (inside && !operands_are_uniform(t)) return named(Run::kParts);
     static_cast<void>(run_.perform(t));
     if (!inside) return std::nullopt;
     const auto [at, fresh] =
@@ -116,8 +132,7 @@ class Comparison {
     written_[t] = at->second;
     for (const Likes& likes : likes_) {
       for (const std::uint32_t like : {likes.before(t), likes.first(t)}) {
-        if (like != kNone && written_[like] != written_[t])
-          return named("what it writes derives from other chips in other trips");
+        if (like != kNone && written_[like] != written_[t]) return named(Run::kTrips);
       }
     }
     return std::nullopt;
@@ -129,11 +144,11 @@ class Comparison {
     for (const shard::Part& part : step.parts) {
       std::size_t at = 0;
       for (const std::size_t end : part.ends) {
-        const shard::LabelId label = run_.contents()[part.reads[at]];
+        const std::uint32_t label = run_.contents()[part.reads[at]];
         for (; at < end; ++at) {
           const std::uint32_t storage = accesses.segments[part.reads[at]].storage;
           if (accesses.storages[storage].kind == ir::Storage::Kind::tensor &&
-              run_.contents()[part.reads[at]] != label)
+              !run_.like(run_.contents()[part.reads[at]], label))
             return false;
         }
       }
@@ -141,19 +156,17 @@ class Comparison {
     return true;
   }
 
-  const ir::Folded& folded_;
   const Subject& subject_;
   const shard::Round& round_;
-  shard::LabelRun run_;
+  Run run_;
   std::vector<Likes> likes_;
-  std::map<std::vector<shard::LabelId>, std::uint32_t> number_;  // labels of what a run writes
-  std::vector<std::uint32_t> written_;                           // in the latest round
+  std::map<std::vector<std::uint32_t>, std::uint32_t> number_;  // labels of what a run writes
+  std::vector<std::uint32_t> written_;                          // in the latest round
 };
 
-}  // namespace
-
-std::optional<std::string> labels_change(const ir::Folding& folding, const ir::Folded& folded,
-                                         const Subject& reduced, const shard::Witness& witness) {
+template <typename Run>
+std::optional<std::string> change(const ir::Folding& folding, const ir::Folded& folded,
+                                  const Subject& reduced, std::uint32_t rounds) {
   const auto round = shard::round_of(reduced);
   if (const auto* why = std::get_if<std::string>(&round)) return *why;
   std::vector<Segments> depths;
@@ -163,7 +176,19 @@ std::optional<std::string> labels_change(const ir::Folding& folding, const ir::F
     if (std::holds_alternative<Uneven>(segments)) return "loops run unequally often";
     depths.push_back(std::move(std::get<Segments>(segments)));
   }
-  return Comparison(folded, reduced, std::get<shard::Round>(round), depths).run(witness.rounds);
+  return Comparison<Run>(folded, reduced, std::get<shard::Round>(round), depths).run(rounds);
+}
+
+}  // namespace
+
+std::optional<std::string> labels_change(const ir::Folding& folding, const ir::Folded& folded,
+                                         const Subject& reduced, const shard::Witness& witness) {
+  return change<OfLabels>(folding, folded, reduced, witness.rounds);
+}
+
+std::optional<std::string> types_change(const ir::Folding& folding, const ir::Folded& folded,
+                                        const Subject& reduced, const reduction::Typing& witness) {
+  return change<OfTypes>(folding, folded, reduced, witness.rounds);
 }
 
 }  // namespace spatialcert::proofs::folding

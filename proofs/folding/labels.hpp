@@ -1,6 +1,6 @@
-// Does `shard` carry over from a folded program to the whole one?
+// Do labels and types of contents carry over from a folded program to the whole one?
 //
-// It does if, in every round that the witness speaks of,
+// `shard` and the types of `reduction` do if, in every round that the witness speaks of,
 //
 //   1. what a run of a segment writes has the label that it has in the segment before;
 //   2. what is written to tensors whose accesses were widened has one label in all trips of an
@@ -12,13 +12,15 @@
 // folded program writes: by proofs/folding/check.hpp it reads what the like of its writer left,
 // that has the same label by 1, or 2 if it stands in a widened region; and by 3 it does not matter
 // which part of a widened region a trip really reads. Labels are compared for equality, as in
-// `shard` itself: clearing is not monotone.
+// `shard` itself: clearing is not monotone. For types read "type" for "label"; of operands the
+// values need not be one, because a value is that of all of what a loop reads there.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "ir/folding.hpp"
+#include "proofs/reduction/rule.hpp"
 #include "proofs/shard/rule.hpp"
 #include "proofs/subject.hpp"
 
@@ -30,5 +32,10 @@ namespace spatialcert::proofs::folding {
                                                        const ir::Folded& folded,
                                                        const Subject& reduced,
                                                        const shard::Witness& witness);
+
+[[nodiscard]] std::optional<std::string> types_change(const ir::Folding& folding,
+                                                      const ir::Folded& folded,
+                                                      const Subject& reduced,
+                                                      const reduction::Typing& witness);
 
 }  // namespace spatialcert::proofs::folding

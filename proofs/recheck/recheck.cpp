@@ -47,6 +47,8 @@ std::optional<Check> check_rule(Rule rule, const Subject& s, const Certificate& 
       return checked(s, c.isolation, &isolation::check);
     case Rule::shard:
       return checked(s, c.shard, &shard::check);
+    case Rule::slices:
+      return checked(s, c.slices, &slices::check);
   }
   return std::nullopt;
 }
@@ -121,13 +123,14 @@ Outcome recheck(const ir::Program& program, const Certificate& certificate,
       return deny(Denial::unfoldable, fmt::format("group {}: {}", why->group, why->why));
     folded = std::move(std::get<ir::Folded>(made));
   }
-  const auto translated = make_subject(folded ? folded->program : program, certificate.justified);
+  auto translated = make_subject(folded ? folded->program : program, certificate.justified);
   if (const auto* why = std::get_if<Untranslatable>(&translated)) {
     return deny(Denial::too_large,
                 fmt::format("op {} of engine program {} unrolls to more than {} ops", why->limit.op,
                             why->limit.program.value(), why->limit.limit));
   }
-  const auto& subject = std::get<Subject>(translated);
+  auto& subject = std::get<Subject>(translated);
+  subject.text = &program;
   if (const ir::TestIssue* issue = unjustified(subject))
     return deny(Denial::unjustified, issue_text(subject, *issue));
   if (folded) {
@@ -140,6 +143,11 @@ Outcome recheck(const ir::Program& program, const Certificate& certificate,
   if (folded && certificate.shard) {
     if (const auto why =
             folding::labels_change(certificate.folding, *folded, subject, *certificate.shard))
+      return deny(Denial::unfoldable, *why);
+  }
+  if (folded && certificate.reduction && certificate.reduction->typing) {
+    if (const auto why = folding::types_change(certificate.folding, *folded, subject,
+                                               *certificate.reduction->typing))
       return deny(Denial::unfoldable, *why);
   }
   for (const Rule rule : all_rules()) {

@@ -1,6 +1,7 @@
 #include "ir/accesses.hpp"
 #include "proofs/issues.hpp"
 #include "proofs/reduction/rule.hpp"
+#include "proofs/reduction/typing.hpp"
 
 namespace spatialcert::proofs::reduction {
 
@@ -9,7 +10,9 @@ bool meets(const Combination& combination, const Obligation& obligation) {
          combination.terms == obligation.expected;
 }
 
-Check check(const Subject& subject, const Witness&) {
+namespace {
+
+Check check_results(const Subject& subject) {
   const auto position = linear_extension(subject);
   if (!position || subject.accesses.limit || !subject.accesses.faults.empty() ||
       subject.persistent()) {
@@ -34,6 +37,28 @@ Check check(const Subject& subject, const Witness&) {
     if (!meets(found, o)) return Rejected{Rejected::Reason::wrong_result, where()};
   }
   return Accepted{all.size()};
+}
+
+}  // namespace
+
+bool applies(const ir::Program& program) {
+  return !program.postconditions.empty() || has_types(program);
+}
+
+Check check(const Subject& subject, const Witness& witness) {
+  const bool types = has_types(*subject.program);
+  if (witness.typing.has_value() != types)
+    return Rejected{Rejected::Reason::missing_obligation, "types of contents"};
+  std::uint64_t obligations = 0;
+  if (types) {
+    const Check checked = check_types(subject, *witness.typing);
+    if (std::holds_alternative<Rejected>(checked)) return checked;
+    obligations = std::get<Accepted>(checked).obligations;
+  }
+  if (types && subject.program->postconditions.empty()) return Accepted{obligations};
+  const Check checked = check_results(subject);
+  if (std::holds_alternative<Rejected>(checked)) return checked;
+  return Accepted{obligations + std::get<Accepted>(checked).obligations};
 }
 
 }  // namespace spatialcert::proofs::reduction

@@ -4,7 +4,9 @@
 #include <set>
 
 #include "proofs/issues.hpp"
+#include "proofs/reduction/prove_types.hpp"
 #include "proofs/reduction/rule.hpp"
+#include "proofs/reduction/typing.hpp"
 #include "proofs/schedules.hpp"
 #include "smt/query.hpp"
 
@@ -227,8 +229,10 @@ class Prover {
 
 }  // namespace
 
-Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position,
-                      smt::Session& session) {
+namespace {
+
+Search<Witness> prove_results(const Subject& subject, const std::vector<std::uint32_t>& position,
+                              smt::Session& session) {
   if (subject.persistent())
     return Unknown{"postconditions of persistent programs are not supported"};
   if (subject.accesses.limit)
@@ -239,6 +243,23 @@ Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& 
         fmt::format("postcondition {} speaks of contents that are not given from outside", *index)};
   }
   return Prover(subject, position, session).run();
+}
+
+}  // namespace
+
+Search<Witness> prove(const Subject& subject, const std::vector<std::uint32_t>& position,
+                      smt::Session& session) {
+  Witness witness;
+  if (has_types(*subject.program)) {
+    auto types = prove_types(subject, session);
+    if (auto* refuted = std::get_if<Refuted>(&types)) return std::move(*refuted);
+    if (auto* unknown = std::get_if<Unknown>(&types)) return std::move(*unknown);
+    witness.typing = std::get<Proved<Typing>>(types).witness;
+  }
+  if (subject.program->postconditions.empty()) return Proved<Witness>{witness};
+  auto results = prove_results(subject, position, session);
+  if (!std::holds_alternative<Proved<Witness>>(results)) return results;
+  return Proved<Witness>{witness};
 }
 
 }  // namespace spatialcert::proofs::reduction

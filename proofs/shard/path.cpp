@@ -55,7 +55,7 @@ class Tracer {
     std::uint32_t written = access_[leak.segment];
     for (std::uint32_t e = event_[leak.segment]; e != kNone; e = events_[e].before) {
       const Event& event = events_[e];
-      const ir::TransitionId t = numbered(event.transition, event.round);
+      const ir::TransitionId t = in_round(subject_, round_, event.transition, event.round, at_);
       out.push_back({t, written});
       out.push_back({t, event.read});
       written = event.written;
@@ -66,32 +66,10 @@ class Tracer {
 
   /// All that is performed up to the leak.
   [[nodiscard]] ir::Schedule schedule(const Leak& leak) const {
-    if (!subject_.persistent()) {
-      std::vector<std::uint32_t> position(round_.order().size());
-      for (std::uint32_t i = 0; i < position.size(); ++i) position[round_.order()[i]] = i;
-      return schedule_of(subject_, position,
-                         causal_past(subject_, {leak.transition.value()}, true));
-    }
-    ir::Schedule out;
-    for (std::uint32_t r = 0; r <= at_; ++r) {
-      for (const std::uint32_t t : round_.order()) {
-        ir::append_step(out, ir::ProgramId(round_.unrolled().program[t]));
-        if (r == at_ && t == leak.transition.value()) break;
-      }
-    }
-    return out;
+    return schedule_to(subject_, round_, leak.transition.value(), at_);
   }
 
  private:
-  /// Transition `t` of iteration `round`, where as many are laid out as the counterexample has.
-  [[nodiscard]] ir::TransitionId numbered(std::uint32_t t, std::uint32_t round) const {
-    if (!subject_.persistent()) return ir::TransitionId(t);
-    const ir::Unrolled& one = round_.unrolled();
-    const std::uint32_t p = one.program[t];
-    return ir::TransitionId(one.begin[p] * (at_ + 1) + round * one.length(ir::ProgramId(p)) +
-                            (t - one.begin[p]));
-  }
-
   std::uint32_t trace(std::uint32_t t, std::size_t chip) {
     const Dataflow& flow = run_.dataflow();
     for (std::uint32_t a = flow.begin(t); a < flow.begin(t + 1); ++a) {
@@ -145,6 +123,32 @@ ir::TransitionId instance_of(const ir::Unrolled& one, const AccessText& at) {
 }
 
 }  // namespace
+
+ir::TransitionId in_round(const Subject& subject, const Round& round, std::uint32_t t,
+                          std::uint32_t at, std::uint32_t at_most) {
+  if (!subject.persistent()) return ir::TransitionId(t);
+  const ir::Unrolled& one = round.unrolled();
+  const std::uint32_t p = one.program[t];
+  return ir::TransitionId(one.begin[p] * (at_most + 1) + at * one.length(ir::ProgramId(p)) +
+                          (t - one.begin[p]));
+}
+
+ir::Schedule schedule_to(const Subject& subject, const Round& round, std::uint32_t t,
+                         std::uint32_t at) {
+  if (!subject.persistent()) {
+    std::vector<std::uint32_t> position(round.order().size());
+    for (std::uint32_t i = 0; i < position.size(); ++i) position[round.order()[i]] = i;
+    return schedule_of(subject, position, causal_past(subject, {t}, true));
+  }
+  ir::Schedule out;
+  for (std::uint32_t r = 0; r <= at; ++r) {
+    for (const std::uint32_t next : round.order()) {
+      ir::append_step(out, ir::ProgramId(round.unrolled().program[next]));
+      if (r == at && next == t) break;
+    }
+  }
+  return out;
+}
 
 std::optional<Found> first_leak(const Subject& subject, const Round& round, std::uint32_t rounds) {
   Tracer first(subject, round);

@@ -18,6 +18,13 @@ struct Found {
 [[nodiscard]] std::optional<Found> first_leak(const Subject& subject, const Round& round,
                                               std::uint32_t rounds);
 
+/// Transition `t` of round `at`, where the counterexample lays out `at_most + 1` rounds.
+[[nodiscard]] ir::TransitionId in_round(const Subject& subject, const Round& round, std::uint32_t t,
+                                        std::uint32_t at, std::uint32_t at_most);
+/// All that is performed up to transition `t` of round `at`, which is the last op of it.
+[[nodiscard]] ir::Schedule schedule_to(const Subject& subject, const Round& round, std::uint32_t t,
+                                       std::uint32_t at);
+
 [[nodiscard]] Counterexample counterexample_of(const Subject& subject, const Misplaced& misplaced);
 
 }  // namespace spatialcert::proofs::shard

@@ -52,7 +52,7 @@ void check_counterexamples(const ir::Program& program, const certify::ProgramRep
   for (const certify::RuleReport& rule : report.rules) {
     CHECK(rule.counterexample.has_value() == (rule.verdict == Verdict::refuted));
     if (!rule.counterexample) continue;
-    CHECK(certify::rule_of(rule.counterexample->kind) == rule.rule);
+    CHECK(certify::rule_of(*rule.counterexample) == rule.rule);
     const std::string json = certify::counterexample_json(program, *rule.counterexample, rule.rule);
     const auto back = certify::parse_counterexample(json, "counterexample", program);
     REQUIRE_MESSAGE(back.has_value(), (back ? "" : back.error().message()));

@@ -137,6 +137,9 @@ bool confirmed(const ir::Program& program, const proofs::Counterexample& c, cons
       return f.slips.contains(c.index);
     case Kind::interference:
       return f.interference;
+    case Kind::nonlinear:
+    case Kind::mismatch:
+    case Kind::gap:  // these programs have no slices
     case Kind::uncovered:
       return false;
   }
@@ -163,7 +166,8 @@ bool contradicts(Rule rule, const Findings& f) {
       return f.layout;
     case Rule::reduction:
       return !f.layout && (f.unknown_result || !f.wrong_results.empty());
-    case Rule::shard:  // see judge_rule
+    case Rule::shard:   // see judge_rule
+    case Rule::slices:  // these programs have none
     case Rule::coverage:
       return false;
   }
