@@ -13,6 +13,8 @@
 #include "compose/composition/explain.hpp"
 #include "compose/composition/instance.hpp"
 #include "compose/composition/manifest.hpp"
+#include "compose/parallel/attach.hpp"
+#include "compose/parallel/sharding.hpp"
 #include "ir/program_file.hpp"
 
 namespace spatialcert::command {
@@ -69,27 +71,61 @@ int refuse(const std::string& message) {
   return kRefused;
 }
 
+/// The sections that a manifest lists, named, bound and owned as it says; what is known of them
+/// goes to `check`.
+struct Sections {
+  std::vector<ir::Program> programs;
+  std::string refused;  ///< why there are none
+
+  bool add(const ComposeCommand& command, const compose::SectionFile& file,
+           const std::optional<compose::parallel::Sharding>& sharding, SectionCheck& check) {
+    auto section = ir::read_program(compose::path_of(command.manifest, file.file));
+    if (!section) return refuse_with(section.error().message());
+    programs.push_back(*std::move(section));
+    ir::Program& added = programs.back();
+    if (added.sections.size() != 1) return true;  // which the composer refuses
+    ir::Program unnamed = added;
+    if (!file.name.empty()) compose::rename_section(added, file.name);
+    if (const auto clash = compose::rebind_tensors(added, file.tensors))
+      return refuse_with(fmt::format("{}: {}", command.manifest, clash->message()));
+    if (sharding) {
+      if (const auto clash = compose::parallel::assign_owners(added, *sharding))
+        return refuse_with(fmt::format("{}: {}", command.manifest, clash->message()));
+    }
+    for (std::size_t t = 0; t < unnamed.tensors.size(); ++t)
+      unnamed.tensors[t].owner = added.tensors[t].owner;
+    if (!command.unchecked) check.add(added.sections.front().name, unnamed);
+    return true;
+  }
+
+ private:
+  bool refuse_with(std::string why) {
+    refused = std::move(why);
+    return false;
+  }
+};
+
 int run_compose(const ComposeCommand& command) {
   auto manifest = compose::read_manifest(command.manifest);
   if (!manifest) return refuse(manifest.error().message());
-  std::vector<ir::Program> sections;
+  std::optional<compose::parallel::Manifest> parallelism;
+  std::optional<compose::parallel::Sharding> sharding;
+  if (!manifest->parallelism.empty()) {
+    auto read =
+        compose::parallel::read_manifest(compose::path_of(command.manifest, manifest->parallelism));
+    if (!read) return refuse(read.error().message());
+    parallelism = *std::move(read);
+    sharding.emplace(*parallelism);
+  }
+  Sections sections;
   SectionCheck check;
   for (const compose::SectionFile& file : manifest->sections) {
-    auto section = ir::read_program(compose::path_of(command.manifest, file));
-    if (!section) return refuse(section.error().message());
-    sections.push_back(*std::move(section));
-    ir::Program& added = sections.back();
-    if (added.sections.size() != 1) continue;  // which the composer refuses
-    const std::string name = file.name.empty() ? added.sections.front().name : file.name;
-    if (!command.unchecked) check.add(name, added);
-    if (!file.name.empty()) compose::rename_section(added, file.name);
-    if (const auto refused = compose::rebind_tensors(added, file.tensors))
-      return refuse(fmt::format("{}: {}", command.manifest, refused->message()));
+    if (!sections.add(command, file, sharding, check)) return refuse(sections.refused);
   }
   if (!command.unchecked) {
     manifest->options.section_fault = [&](const ir::Program& section) { return check(section); };
   }
-  const auto outcome = compose::compose_manifest(*manifest, sections);
+  const auto outcome = compose::compose_manifest(*manifest, sections.programs, parallelism);
   if (const auto* refused = std::get_if<compose::Refused>(&outcome)) {
     complain(check.report());
     return refuse(fmt::format("{}: {}", command.manifest, refused->message()));

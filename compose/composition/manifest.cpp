@@ -9,19 +9,18 @@
 #include <utility>
 #include <variant>
 
+#include "compose/composition/manifest_text.hpp"
 #include "compose/composition/phase_memory.hpp"
+#include "compose/parallel/attach.hpp"
+#include "compose/parallel/sharding.hpp"
 #include "ir/bytes_file.hpp"
 #include "ir/io/json_reader.hpp"
-#include "ir/io/locate.hpp"
 #include "ir/program_file.hpp"
 
 namespace spatialcert::compose {
 namespace {
 
 namespace io = ir::io;
-
-constexpr std::string_view kFormat = "spatialcert-composition";
-constexpr std::int64_t kVersion = 1;
 
 enum Member : std::size_t {
   kFormatKey,
@@ -33,7 +32,8 @@ enum Member : std::size_t {
   kPlacement,
   kPhases,
   kSeparateMemory,
-  kLostPostconditions
+  kLostPostconditions,
+  kParallelism
 };
 constexpr io::Key kMembers[] = {{"format"},
                                 {"version"},
@@ -44,55 +44,25 @@ constexpr io::Key kMembers[] = {{"format"},
                                 {"placement", false},
                                 {"phases", false},
                                 {"separate_memory", false},
-                                {"lost_postconditions", false}};
+                                {"lost_postconditions", false},
+                                {"parallelism", false}};
 constexpr io::Key kSectionKeys[] = {{"file"}, {"name", false}, {"tensors", false}};
 constexpr io::Key kRegionKeys[] = {{"regions"}};
 constexpr io::Key kPhaseKeys[] = {{"barrier_after"}};
 
 class ManifestReader {
  public:
-  explicit ManifestReader(std::string_view text) : json_(text) {}
+  explicit ManifestReader(const io::JsonReader& json) : json_(json) {}
 
-  Manifest read(simdjson::ondemand::document& document) {
-    std::string_view first_token;
-    io::JsonReader::check(document.raw_json_token().get(first_token));
-    check_format(document, first_token.data());
-    document.rewind();
-    io::Object root;
-    io::JsonReader::check(document.get_object().get(root));
-    json_.members_of(root, first_token.data(), kMembers,
+  Manifest read(io::Object root, const char* at) {
+    json_.members_of(root, at, kMembers,
                      [&](std::size_t key, io::Value& value) { read_member(key, value); });
-    // Out of bounds is where a document ends that has been read whole.
-    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
-      throw io::BrokenText{simdjson::TRAILING_CONTENT};
     const auto kind = manifest_.phases.kind;
     manifest_.separate_memory = separate_memory_.value_or(kind == WantedPhases::Kind::automatic);
     return std::move(manifest_);
   }
 
  private:
-  // The version decides what every other member means.
-  void check_format(simdjson::ondemand::document& document, const char* root_at) {
-    io::Object root;
-    io::JsonReader::check(document.get_object().get(root));
-    io::Value format = required(root, root_at, "format");
-    const char* const format_at = io::JsonReader::start(format);
-    if (json_.string(format) != kFormat) json_.refuse(format_at, fmt::format("\"{}\"", kFormat));
-    io::Value version = required(root, root_at, "version");
-    const char* const version_at = io::JsonReader::start(version);
-    std::int64_t number = 0;
-    if (version.get_int64().get(number) != simdjson::SUCCESS || number != kVersion)
-      json_.refuse(version_at, fmt::format("version {} (the only one supported)", kVersion));
-  }
-
-  static io::Value required(io::Object& root, const char* root_at, std::string_view key) {
-    io::Value value;
-    const simdjson::error_code error = root.find_field_unordered(key).get(value);
-    if (error == simdjson::NO_SUCH_FIELD) io::JsonReader::refuse_missing(root_at, key);
-    io::JsonReader::check(error);
-    return value;
-  }
-
   void read_member(std::size_t key, io::Value& value) {
     switch (key) {
       case kName:
@@ -122,18 +92,15 @@ class ManifestReader {
       case kLostPostconditions:
         manifest_.options.drop_lost_postconditions = choice(value, "refuse", "leave-out");
         break;
+      case kParallelism:
+        manifest_.parallelism = text(value);
+        break;
       default:
         break;  // format and version have been checked
     }
   }
 
-  /// Text that is not empty.
-  [[nodiscard]] std::string text(io::Value& value) const {
-    const char* const at = io::JsonReader::start(value);
-    std::string result(json_.string(value));
-    if (result.empty()) json_.refuse(at, "text that is not empty");
-    return result;
-  }
+  [[nodiscard]] std::string text(io::Value& value) const { return text_in(json_, value); }
 
   /// Is it the second one?
   [[nodiscard]] bool choice(io::Value& value, std::string_view first,
@@ -232,35 +199,17 @@ class ManifestReader {
                    });
   }
 
-  io::JsonReader json_;
+  const io::JsonReader& json_;
   Manifest manifest_;
   std::optional<bool> separate_memory_;
 };
 
-ir::Refusal refusal_of(const io::SyntaxFault& fault, const std::string& file) {
-  return {file, fault.place.line, fault.place.path, fault.expected, fault.found};
-}
-
-// What looks wrong at a place may be a consequence of broken syntax before it.
-ir::Refusal refusal_of(const io::RefusedAt& refused, std::string_view json,
-                       const std::string& file) {
-  const auto where = io::place_at(json, static_cast<std::size_t>(refused.at - json.data()));
-  if (const auto* syntax = std::get_if<io::SyntaxFault>(&where)) return refusal_of(*syntax, file);
-  const auto& place = std::get<io::Place>(where);
-  return {file, place.line, place.path, refused.expected, refused.found};
-}
-
-ir::Refusal refusal_of(const io::BrokenText& broken, std::string_view json,
-                       const std::string& file) {
-  const auto fault = io::first_syntax_fault(json);
-  if (const auto* syntax = std::get_if<io::SyntaxFault>(&fault)) return refusal_of(*syntax, file);
-  return {file, 0, "$", "JSON that can be parsed", simdjson::error_message(broken.error)};
-}
-
-constexpr std::string_view kWhat = "a composition (a JSON object)";
+constexpr ManifestFormat kText{"a composition (a JSON object)", "spatialcert-composition", 1};
 
 ir::Result<std::uint64_t> look(std::string_view beginning, const std::string& file) {
-  if (ir::Status refused = ir::look_at_json(beginning, file, kWhat)) return *std::move(refused);
+  if (ir::Status refused = ir::look_at_json(beginning, file, kText.what)) {
+    return *std::move(refused);
+  }
   return ir::kMaximumInputBytes;
 }
 
@@ -292,19 +241,12 @@ Outcome<PhaseOrder> after_sections(const std::vector<std::string>& names,
 }  // namespace
 
 ir::Result<Manifest> parse_manifest(std::string_view json, const std::string& file) {
-  if (ir::Status refused = ir::look_at_json(json, file, kWhat)) return *std::move(refused);
-  const simdjson::padded_string padded(json);
-  const std::string_view text(padded.data(), json.size());
-  try {
-    simdjson::ondemand::parser parser;
-    simdjson::ondemand::document document;
-    io::JsonReader::check(parser.iterate(padded).get(document));
-    return ManifestReader(text).read(document);
-  } catch (const io::RefusedAt& refused) {
-    return refusal_of(refused, text, file);
-  } catch (const io::BrokenText& broken) {
-    return refusal_of(broken, text, file);
-  }
+  Manifest manifest;
+  const auto read = [&](const io::JsonReader& reader, io::Object root, const char* at) {
+    manifest = ManifestReader(reader).read(root, at);
+  };
+  if (ir::Status refused = read_manifest_text(json, file, kText, read)) return *std::move(refused);
+  return manifest;
 }
 
 ir::Result<Manifest> read_manifest(const std::string& path) {
@@ -313,8 +255,8 @@ ir::Result<Manifest> read_manifest(const std::string& path) {
   return parse_manifest(*bytes, path);
 }
 
-std::string path_of(const std::string& manifest, const SectionFile& section) {
-  return (std::filesystem::path(manifest).parent_path() / section.file).string();
+std::string path_of(const std::string& manifest, const std::string& file) {
+  return (std::filesystem::path(manifest).parent_path() / file).string();
 }
 
 Outcome<PhaseOrder> wanted_order(const Manifest& manifest,
@@ -339,8 +281,10 @@ Outcome<PhaseOrder> wanted_order(const Manifest& manifest,
   return after_sections(manifest.phases.sections, sections);
 }
 
-Outcome<Composed> compose_manifest(const Manifest& manifest,
-                                   const std::vector<ir::Program>& sections) {
+namespace {
+
+Outcome<Composed> compose_as_they_are(const Manifest& manifest,
+                                      const std::vector<ir::Program>& sections) {
   Outcome<PhaseOrder> order = wanted_order(manifest, sections);
   if (auto* refused = std::get_if<Refused>(&order)) return std::move(*refused);
   Outcome<Composed> result =
@@ -348,6 +292,31 @@ Outcome<Composed> compose_manifest(const Manifest& manifest,
   if (!manifest.separate_memory || std::holds_alternative<Refused>(result)) return result;
   auto memory = separate_phase_memory(std::get<Composed>(result).program);
   if (auto* refused = std::get_if<Refused>(&memory)) return std::move(*refused);
+  return result;
+}
+
+Refused as_composition(const parallel::Refused& refused) {
+  return {RefusalReason::bad_parallelism,
+          fmt::format("{}: {}", to_string(refused.reason), refused.what), refused.remedy};
+}
+
+}  // namespace
+
+Outcome<Composed> compose_manifest(const Manifest& manifest,
+                                   const std::vector<ir::Program>& sections,
+                                   const std::optional<parallel::Manifest>& parallelism) {
+  if (!parallelism) return compose_as_they_are(manifest, sections);
+  const parallel::Sharding sharding(*parallelism);
+  std::vector<ir::Program> owned = sections;
+  for (ir::Program& section : owned) {
+    if (const auto refused = parallel::assign_owners(section, sharding))
+      return as_composition(*refused);
+  }
+  Outcome<Composed> result = compose_as_they_are(manifest, owned);
+  if (auto* made = std::get_if<Composed>(&result)) {
+    if (const auto refused = parallel::attach(made->program, *parallelism))
+      return as_composition(*refused);
+  }
   return result;
 }
 

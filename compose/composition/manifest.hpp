@@ -15,6 +15,7 @@
 #include "compose/composition/composer.hpp"
 #include "compose/composition/instance.hpp"
 #include "compose/composition/placement.hpp"
+#include "compose/parallel/manifest.hpp"
 #include "ir/program.hpp"
 #include "ir/result.hpp"
 
@@ -44,23 +45,27 @@ struct Manifest {
   Placement placement;
   WantedPhases phases;
   bool separate_memory = true;
-  ComposeOptions options;  ///< name, execution, carried, what to do with lost postconditions
+  std::string parallelism;  ///< file of a parallelism manifest, as `file`s are; empty: none
+  ComposeOptions options;   ///< name, execution, carried, what to do with lost postconditions
 };
 
 /// `file` only labels refusals.
 [[nodiscard]] ir::Result<Manifest> parse_manifest(std::string_view json, const std::string& file);
 [[nodiscard]] ir::Result<Manifest> read_manifest(const std::string& path);
 
-/// Path of a section file of the manifest at `manifest`.
-[[nodiscard]] std::string path_of(const std::string& manifest, const SectionFile& section);
+/// Path of a file that the manifest at `manifest` names.
+[[nodiscard]] std::string path_of(const std::string& manifest, const std::string& file);
 
 /// The order of performance that is wanted, for validated sections in source order. Refused: names
 /// that are no sections, and flags for another number of them.
 [[nodiscard]] Outcome<PhaseOrder> wanted_order(const Manifest& manifest,
                                                const std::vector<ir::Program>& sections);
 
-/// Everything that a manifest asks of validated sections: compose them, and separate memory.
-[[nodiscard]] Outcome<Composed> compose_manifest(const Manifest& manifest,
-                                                 const std::vector<ir::Program>& sections);
+/// Everything that a manifest asks of validated sections: compose them, and separate memory. With
+/// a (valid) manifest of a split over chips, sections get the owners that it says, and the program
+/// its full tensors (compose/parallel/attach.hpp).
+[[nodiscard]] Outcome<Composed> compose_manifest(
+    const Manifest& manifest, const std::vector<ir::Program>& sections,
+    const std::optional<parallel::Manifest>& parallelism = std::nullopt);
 
 }  // namespace spatialcert::compose

@@ -7,7 +7,7 @@
 namespace spatialcert::compose {
 
 std::string_view to_string(RefusalReason reason) {
-  constexpr std::array<std::string_view, 36> kNames{
+  constexpr std::array<std::string_view, 37> kNames{
       "no-sections",        "not-one-section",    "malformed-section",
       "section-has-seam",   "no-stages",          "no-ops",
       "faulty-section",     "duplicate-section",  "name-clash",
@@ -19,7 +19,8 @@ std::string_view to_string(RefusalReason reason) {
       "site-outside-mesh",  "unknown-engine",     "bad-placement",
       "does-not-fit",       "bad-barriers",       "semaphores-exhausted",
       "arrival-maximum",    "release-maximum",    "no-crossing-handoff",
-      "memory-exhausted",   "malformed-program",  "too-large"};
+      "memory-exhausted",   "bad-parallelism",    "malformed-program",
+      "too-large"};
   static_assert(kNames.size() == static_cast<std::size_t>(RefusalReason::too_large) + 1);
   return kNames.at(static_cast<std::size_t>(reason));
 }

@@ -45,6 +45,7 @@ enum class RefusalReason : std::uint8_t {
   release_maximum,       ///< more programs on a site than a release semaphore counts
   no_crossing_handoff,   ///< participants on several chips, and nothing crosses
   memory_exhausted,      ///< a site's memory is too small
+  bad_parallelism,       ///< what a split over chips cannot be attached to
   malformed_program,     ///< sections that are programs, but not together
   too_large              ///< more of something than a program can number
 };

@@ -171,6 +171,36 @@ TEST_CASE("compose says what it left out") {
   CHECK(program->result_unspecified);
 }
 
+TEST_CASE("compose gives owners and full tensors as a parallelism manifest says") {
+  const Folder folder(manifest(R"(["a.json", "b.json"])", ",\n\"parallelism\": \"split.json\""));
+  const auto split = [&](const std::string& ranges) {
+    write_file(folder / "split.json",
+               R"({"format": "spatialcert-parallelism", "version": 1, "chips": 1,
+"owners": {"h": 0, "y": 0},
+"slices": [{"full": "whole h", "rows": 4, "cols": 4, "axis": "rows", "dimension": "tokens",
+"parts": [{"tensor": "h", "ranges": )" +
+                   ranges + "}]}]}");
+  };
+  CHECK(contains(folder.compose().err, "split.json"));  // is not there
+  split("[[0, 4]]");
+  const ChildResult result = folder.compose();
+  INFO(result.err);
+  REQUIRE(result.status == 0);
+  const auto program = ir::read_program(folder / "whole.json");
+  REQUIRE(program.has_value());
+  CHECK(program->tensors[1].owner == 0);
+  REQUIRE(program->sliced.size() == 1);
+  CHECK(program->sliced[0].name == "whole h");
+  split("[[0, 3]]");
+  const ChildResult refused = folder.compose();
+  CHECK(refused.status == 3);
+  CHECK(contains(refused.err, "m.json: bad-parallelism: part-shape: tensor \"h\" is 4 x 4"));
+  split("[[0, 5]]");
+  const ChildResult malformed = folder.compose();
+  CHECK(malformed.status == 3);
+  CHECK(contains(malformed.err, "split.json:4: $.slices[0].parts[0].ranges[0]: expected a range"));
+}
+
 TEST_CASE("compose: usage, help, and output that cannot be written") {
   const Folder folder(manifest(R"(["a.json", "b.json"])"));
   CHECK(run({"compose"}).status == 64);

@@ -28,7 +28,8 @@ const std::string kWhole = R"({"format": "spatialcert-composition", "version": 1
 "placement": {"regions": 2},
 "phases": {"barrier_after": ["second"]},
 "separate_memory": true,
-"lost_postconditions": "leave-out"}
+"lost_postconditions": "leave-out",
+"parallelism": "split.json"}
 )";
 
 std::string with(const std::string& from, const std::string& to) {
@@ -60,9 +61,10 @@ TEST_CASE("a manifest with everything") {
   CHECK(m.phases.sections == std::vector<std::string>{"second"});
   CHECK(m.separate_memory);
   CHECK(m.options.drop_lost_postconditions);
-  CHECK(compose::path_of("some/m.json", m.sections[0]) == "some/a.json");
-  CHECK(compose::path_of("m.json", m.sections[0]) == "a.json");
-  CHECK(compose::path_of("some/m.json", m.sections[2]) == "/c.json");
+  CHECK(m.parallelism == "split.json");
+  CHECK(compose::path_of("some/m.json", m.sections[0].file) == "some/a.json");
+  CHECK(compose::path_of("m.json", m.sections[0].file) == "a.json");
+  CHECK(compose::path_of("some/m.json", m.sections[2].file) == "/c.json");
 }
 
 TEST_CASE("what a manifest may leave out") {
@@ -73,6 +75,7 @@ TEST_CASE("what a manifest may leave out") {
   CHECK(m.placement.kind == Placement::Kind::same_sites);
   CHECK(m.phases.kind == WantedPhases::Kind::automatic);
   CHECK(m.separate_memory);
+  CHECK(m.parallelism.empty());
   CHECK_FALSE(m.options.drop_lost_postconditions);
   const Manifest all = parsed(least + R"(, "phases": "all", "placement": "own-regions"})");
   CHECK(all.phases.kind == WantedPhases::Kind::all);
@@ -121,7 +124,8 @@ TEST_CASE("what manifests are refused for, and where") {
       {"\"separate_memory\": true", "\"separate_memory\": 1", 8, "$.separate_memory",
        "true or false"},
       {"\"leave-out\"", "\"forget\"", 9, "$.lost_postconditions", "\"refuse\""},
-      {"\"leave-out\"}", "\"leave-out\"} 1", 9, "$", "the end"},
+      {"\"split.json\"", "\"\"", 10, "$.parallelism", "not empty"},
+      {"\"split.json\"}", "\"split.json\"} 1", 10, "$", "the end"},
       {"\"kv\"]", "\"kv\"", 5, "$.carried", ""},
   };
   for (const Case& c : cases) {
@@ -238,6 +242,37 @@ TEST_CASE("persistent: automatic phases close the wrap-around") {
   const auto result = composed(compose::compose_manifest(m, two_chains()));
   CHECK(result.rendezvous_count == 2);
   CHECK(result.program.boundaries.back().closed);
+}
+
+TEST_CASE("a manifest of a split gives owners and full tensors") {
+  compose::parallel::Manifest split;
+  split.chips = 4;
+  split.owners = {{"ha", 0}, {"hb", 1}, {"elsewhere", 3}};
+  split.full = {
+      {"h", 4, 16, ir::Axis::rows, "inner", false, 1, {{"ha", {{0, 2}}}, {"hb", {{2, 4}}}}}};
+  REQUIRE_FALSE(compose::parallel::validate(split).has_value());
+  auto sections = two_chains();
+  for (ir::Program& section : sections) {
+    for (ir::Tensor& tensor : section.tensors) {
+      if (tensor.name[0] == 'h')
+        split.full[0].cols = tensor.cols, split.full[0].rows = 2 * tensor.rows;
+      if (tensor.name == "ha") split.full[0].parts[0].ranges = {{0, tensor.rows}};
+      if (tensor.name == "hb") split.full[0].parts[1].ranges = {{tensor.rows, 2 * tensor.rows}};
+    }
+  }
+  const auto result = composed(compose::compose_manifest(plain(), sections, split));
+  REQUIRE(result.program.sliced.size() == 1);
+  for (const ir::Tensor& tensor : result.program.tensors) {
+    CHECK(tensor.owner.has_value() == (tensor.name[0] == 'h'));
+    if (tensor.name == "hb") CHECK(tensor.owner == 1);
+  }
+  split.full[0].parts[1].ranges.front().begin += 1;
+  check_refused(compose::compose_manifest(plain(), sections, split), RefusalReason::bad_parallelism,
+                {"part-shape", "\"hb\""});
+  sections[0].tensors.back().owner = 2;
+  split.owners[sections[0].tensors.back().name] = 0;
+  check_refused(compose::compose_manifest(plain(), sections, split), RefusalReason::bad_parallelism,
+                {"owner-clash", "chip 2", "chip 0"});
 }
 
 std::string document(const std::string& name) {
