@@ -68,9 +68,8 @@ void check_sites(const AllreduceDescription& about) {
   }
 }
 
-/// Sum of `operands` on the root chip, by one stage of kind `allreduce`.
-ir::Program sum_on_root(const Collective& collective, const std::vector<std::string>& operands,
-                        const AllreduceDescription& about) {
+/// Sum of the partials on the root chip, by one stage of kind `allreduce`.
+ir::Program sum_on_root(const Collective& collective, const AllreduceDescription& about) {
   SectionDescription section;
   section.name = about.name;
   section.target = about.target;
@@ -78,7 +77,7 @@ ir::Program sum_on_root(const Collective& collective, const std::vector<std::str
   sections::Elementwise sum;
   sum.result = collective.out;
   sum.value.op = ir::OpKind::add;
-  for (const std::string& name : operands) {
+  for (const std::string& name : collective.partials) {
     section.tensors.push_back(
         {name, about.rows, about.cols, about.dtype, ir::TensorRole::activation});
     sum.value.arguments.push_back(sections::tensor(name));
@@ -106,8 +105,8 @@ ir::Program sum_on_root(const Collective& collective, const std::vector<std::str
   }
   if (!is_integer(about.dtype)) {
     built->sections.front().numerics = {
-        false, fmt::format("sum of {} chips' partials in chip order, in {}", operands.size(),
-                           to_string(about.dtype))};
+        false, fmt::format("sum of {} chips' partials in chip order, in {}",
+                           collective.partials.size(), to_string(about.dtype))};
   }
   return std::move(built).value();
 }
@@ -225,7 +224,7 @@ Outcome<ir::Program> allreduce_section(const Collective& collective,
     const ir::HandoffId crossing = crossing_handoff(collective, description.target);
     check_numbers(collective, description);
     check_sites(description);
-    ir::Program program = sum_on_root(collective, collective.partials, description);
+    ir::Program program = sum_on_root(collective, description);
     const auto& engines = description.target.engines;
     const auto load = std::find(engines.begin(), engines.end(), description.load_engine);
     Spreading(program, collective, crossing)
@@ -237,15 +236,13 @@ Outcome<ir::Program> allreduce_section(const Collective& collective,
 }
 
 Outcome<ir::Program> fold_section(const Collective& collective,
-                                  const std::vector<std::string>& operands,
                                   const AllreduceDescription& description,
                                   const Sharding& sharding) {
-  SPATIALCERT_REQUIRE(operands.size() == collective.partials.size(), "an operand per partial");
   try {
     check_members(collective, description, sharding);
     check_numbers(collective, description);
     check_sites(description);
-    ir::Program program = sum_on_root(collective, operands, description);
+    ir::Program program = sum_on_root(collective, description);
     for (ir::Tensor& tensor : program.tensors) {
       if (tensor.name != collective.out) tensor.owner = kRootChip;
     }

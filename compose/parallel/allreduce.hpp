@@ -48,10 +48,9 @@ struct AllreduceDescription {
                                                      const AllreduceDescription& description,
                                                      const Sharding& sharding);
 
-/// The same sum on the root chip alone, for a relay (relay_program.hpp): partial c is read from the
-/// tensor `operands[c]`, the root's own copy of what chip c holds. Needs no crossing hand-off.
+/// The same sum on the root chip alone, for a relay (relay.hpp): what it loads are the root's own
+/// copies of the partials. Needs no hand-off that crosses.
 [[nodiscard]] Outcome<ir::Program> fold_section(const Collective& collective,
-                                                const std::vector<std::string>& operands,
                                                 const AllreduceDescription& description,
                                                 const Sharding& sharding);
 

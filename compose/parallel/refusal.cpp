@@ -14,8 +14,9 @@ std::string_view to_string(RefusalReason reason) {
       "partials-mismatch", "spine-result",      "no-crossing-handoff", "sum-type",
       "not-buildable",     "mixed-owners",      "fused-fold",          "rewritten",
       "unknown-transfer",  "doubled-transfer",  "sends-unstored",      "receives-unloaded",
-      "receives-own",      "missing-transfer",  "wrong-chip",          "circular-relay"};
-  static_assert(kNames.size() == static_cast<std::size_t>(RefusalReason::circular_relay) + 1);
+      "receives-own",      "missing-transfer",  "wrong-chip",          "circular-relay",
+      "not-composable"};
+  static_assert(kNames.size() == static_cast<std::size_t>(RefusalReason::not_composable) + 1);
   return kNames.at(static_cast<std::size_t>(reason));
 }
 

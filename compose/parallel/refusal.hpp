@@ -37,9 +37,10 @@ enum class RefusalReason : std::uint8_t {
   receives_own,         ///< a chip that receives what its own sections store
   missing_transfer,     ///< a transfer that nobody sends or receives; a load of what never comes
   wrong_chip,           ///< a transfer at a chip that is not its end
-  circular_relay        ///< no chip can move on
+  circular_relay,       ///< no chip can move on
+  not_composable        ///< sections, or a system, that the composer refuses
 };
-inline constexpr std::size_t kReasons = 28;
+inline constexpr std::size_t kReasons = 29;
 
 /// Name with hyphens, e.g. `mixed-owners`.
 [[nodiscard]] std::string_view to_string(RefusalReason reason);

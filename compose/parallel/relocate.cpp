@@ -17,8 +17,9 @@ namespace {
 
 class Relocation {
  public:
-  Relocation(ir::Program& section, std::string_view binder, const Sharding& sharding)
-      : section_(section), binder_(binder), sharding_(sharding) {}
+  Relocation(ir::Program& section, std::string_view binder, const Sharding& sharding,
+             Foreign foreign)
+      : section_(section), binder_(binder), sharding_(sharding), foreign_(foreign) {}
 
   void run() {
     check_form();
@@ -85,6 +86,8 @@ class Relocation {
       ir::Tensor& tensor = section_.tensors[t];
       std::optional<std::uint32_t> owner = owner_in(section_, t, sharding_);
       if (!owner && uses.tensors[t].written) owner = of_binder;
+      const bool copied = foreign_ == Foreign::copied && owner && !uses.tensors[t].written;
+      if (copied) owner = chip_;
       if (tensor.owner && tensor.owner != owner) {
         throw Refused{RefusalReason::owner_clash,
                       fmt::format("tensor \"{}\" of section \"{}\" belongs to chip {} as the "
@@ -135,15 +138,16 @@ class Relocation {
   ir::Program& section_;
   std::string_view binder_;
   const Sharding& sharding_;
+  Foreign foreign_;
   std::uint32_t chip_ = 0;
 };
 
 }  // namespace
 
 Outcome<ir::Program> relocate(ir::Program section, std::string_view binder,
-                              const Sharding& sharding) {
+                              const Sharding& sharding, Foreign foreign) {
   try {
-    Relocation(section, binder, sharding).run();
+    Relocation(section, binder, sharding, foreign).run();
     return section;
   } catch (Refused& refused) {
     return std::move(refused);

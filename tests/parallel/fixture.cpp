@@ -86,6 +86,7 @@ void check_refuted(const ir::Program& program, proofs::Rule rule) {
   CHECK(report.verdict == certify::Verdict::refuted);
   const auto found = std::find_if(report.rules.begin(), report.rules.end(),
                                   [&](const auto& one) { return one.rule == rule; });
+  REQUIRE(found != report.rules.end());
   CHECK(found->verdict == certify::Verdict::refuted);
 }
 

@@ -7,6 +7,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <set>
 
@@ -77,8 +78,13 @@ TEST_CASE("a parallelism manifest with everything") {
 }
 
 TEST_CASE("what is written is read again, and equal manifests have equal bytes") {
+  Manifest odd = row_parallel(2);
+  odd.owners["a \"quoted\" \\ name\n"] = 1;
+  odd.statements.push_back({{{"a", ir::OpKind::mul, {}}, {"b", ir::OpKind::gated_delta, {"a"}}}});
+  CHECK(parsed(parallel::serialise(odd)).owners.count("a \"quoted\" \\ name\n") == 1);
   for (const std::string& text :
-       {kWhole, std::string(R"({"chips": 3, "version": 1, "format": "spatialcert-parallelism"})"),
+       {kWhole, parallel::serialise(odd),
+        std::string(R"({"chips": 3, "version": 1, "format": "spatialcert-parallelism"})"),
         parallel::serialise(row_parallel(5))}) {
     const Manifest m = parsed(text);
     const std::string once = parallel::serialise(m);
@@ -89,6 +95,22 @@ TEST_CASE("what is written is read again, and equal manifests have equal bytes")
   CHECK(least.chips == 3);
   CHECK(least.owners.empty());
   CHECK(least.statements.empty());
+}
+
+TEST_CASE("parallelism manifests are files, compressed or not") {
+  const Manifest m = row_parallel(3);
+  for (const char* const end : {"", ".zst"}) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() /
+         fmt::format("spatialcert-parallelism-{}.json{}", std::random_device()(), end))
+            .string();
+    REQUIRE_FALSE(parallel::write_manifest(m, path).has_value());
+    const auto read = parallel::read_manifest(path);
+    std::filesystem::remove(path);
+    REQUIRE(read.has_value());
+    CHECK(parallel::serialise(*read) == parallel::serialise(m));
+  }
+  CHECK(parallel::write_manifest(m, "/no/such/folder.json").has_value());
 }
 
 TEST_CASE("what parallelism manifests are refused for, and where") {

@@ -171,6 +171,11 @@ TEST_CASE("what cannot be moved") {
   foreign.work = compose::sections::Matmul{"x", "w.3", "p.2", {}};
   check_refusal(relocate(built(foreign), "p.2", sharding), RefusalReason::foreign_tensor,
                 {"chip 2", "reads", "\"w.3\" of chip 3"});
+  const ir::Program copied =
+      accepted(relocate(built(foreign), "p.2", sharding, parallel::Foreign::copied));
+  for (const ir::Tensor& tensor : copied.tensors) {
+    if (tensor.name == "w.3") CHECK(tensor.owner == 2);
+  }
   SectionMaker mixed("mixed", chips(4));
   mixed.input("x").output("y").output("p.0").at({0, 0, 0}, Engine::load);
   mixed.run("a", {"x"}, {"y"}).run("b", {"x"}, {"p.0"});
