@@ -30,11 +30,15 @@ void Checker::check(const Matmul& work) {
   }
 }
 
+// Ops take integers of any width, and make them as wide as the result; a copy takes what it gives.
 std::pair<std::uint64_t, std::uint64_t> Checker::shape(const Expression& e,
-                                                       const SectionTensor& result) {
+                                                       const SectionTensor& result,
+                                                       const Expression* whole) {
   if (e.is_tensor()) {
     const SectionTensor t = reads(e.tensor);
-    expect_type(t, result.dtype);
+    const bool widens = is_integer(t.dtype) && is_integer(result.dtype) && &e != whole &&
+                        ir::size_of(t.dtype) < ir::size_of(result.dtype);
+    if (!widens) expect_type(t, result.dtype);
     if ((t.rows != result.rows && t.rows != 1) || (t.cols != result.cols && t.cols != 1)) {
       refuse(place(t.name),
              fmt::format("{} x {}, or one row or column instead", result.rows, result.cols),
@@ -45,7 +49,7 @@ std::pair<std::uint64_t, std::uint64_t> Checker::shape(const Expression& e,
   check_op(e, result);
   std::pair<std::uint64_t, std::uint64_t> out{1, 1};
   for (const Expression& argument : e.arguments) {
-    const auto [rows, cols] = shape(argument, result);
+    const auto [rows, cols] = shape(argument, result, whole);
     out = {std::max(out.first, rows), std::max(out.second, cols)};
   }
   return out;
@@ -84,7 +88,7 @@ void Checker::check_op(const Expression& e, const SectionTensor& result) const {
 void Checker::check(const Elementwise& work) {
   const SectionTensor result = writes(work.result);
   expect_computed(result);
-  const auto [rows, cols] = shape(work.value, result);
+  const auto [rows, cols] = shape(work.value, result, &work.value);
   if (rows != result.rows || cols != result.cols) {
     refuse(place(result.name), fmt::format("{} x {}", rows, cols), shape_text(result));
   }

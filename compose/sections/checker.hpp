@@ -51,7 +51,8 @@ class Checker {
   // check_work.cpp: each kind of work
   void check(const Matmul& work);
   /// Rows and columns of the value of an expression.
-  std::pair<std::uint64_t, std::uint64_t> shape(const Expression& e, const SectionTensor& result);
+  std::pair<std::uint64_t, std::uint64_t> shape(const Expression& e, const SectionTensor& result,
+                                                const Expression* whole);
   void check_op(const Expression& e, const SectionTensor& result) const;
   void check(const Elementwise& work);
   void check(const RowReduction& work);

@@ -103,6 +103,7 @@ SplitModel split_model(std::uint32_t count, bool crossing) {
   }
   out.sum = sum_of(count, kTokens, kModel, DType::i32);
   out.sum.target = out.target;
+  out.sum.values = ir::ValueRange{-1'000'000, 1'000'000};
   out.after.push_back({"y", residual(out.target, "h")});
   return out;
 }
