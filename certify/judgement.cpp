@@ -245,10 +245,9 @@ class Application {
       return undecided(result, "liveness or ordering is undecided");
     }
     settle(std::move(found.search), &proofs::flow::check, &Certificate::flow, result);
-    if (result.verdict == Verdict::certified && found.undeclared != 0) {
-      result.detail = fmt::format(
-          "{} reads without a declared producer: checked for definedness only", found.undeclared);
-    }
+    if (result.verdict != Verdict::certified) return;
+    result.undeclared = found.undeclared;
+    result.detail = undeclared_text(found.undeclared);
   }
 
   void reduction(const std::vector<std::uint32_t>& position, smt::Session& session,
@@ -291,7 +290,7 @@ class Application {
   template <typename Witness>
   void settle(proofs::Search<Witness> search,
               proofs::Check (*check)(const proofs::Subject&, const Witness&),
-              std::optional<Witness> Certificate::*slot, RuleReport& result) {
+              std::optional<Witness> proofs::Proof::*slot, RuleReport& result) {
     if (auto* unknown = std::get_if<proofs::Unknown>(&search))
       return undecided(result, std::move(unknown->reason));
     if (auto* refuted = std::get_if<proofs::Refuted>(&search))
@@ -354,6 +353,11 @@ void conclude(ProgramReport& report) {
     report.verdict = Verdict::undecided;
     report.reason = fmt::format("holds for {}; the other rules were not asked for", names);
   }
+}
+
+std::string undeclared_text(std::uint64_t reads) {
+  if (reads == 0) return {};
+  return fmt::format("{} reads without a declared producer: checked for definedness only", reads);
 }
 
 bool holds(const ProgramReport& report) {

@@ -3,6 +3,7 @@
 // together (certify/pipeline.hpp says which).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "certify/pipeline.hpp"
@@ -20,6 +21,9 @@ namespace spatialcert::certify {
 
 /// The program's verdict from its rules': refuted before undecided before certified.
 void conclude(ProgramReport& report);
+/// What `flow` has to say of that many reads without a declared producer; nothing if there are
+/// none.
+[[nodiscard]] std::string undeclared_text(std::uint64_t reads);
 /// Do all rules of the report hold, be it only those that were asked for?
 [[nodiscard]] bool holds(const ProgramReport& report);
 /// The first rule that does not hold, with its detail.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <variant>
 
+#include "certify/division.hpp"
 #include "certify/judgement.hpp"
 #include "certify/pool.hpp"
 #include "certify/report.hpp"
@@ -32,11 +33,7 @@ double seconds_since(Clock::time_point start) {
 /// A certificate still without witnesses.
 Certificate certificate_of(const ir::Program& program, const ir::Digest& digest,
                            const ir::Net& net) {
-  Certificate certificate;
-  certificate.producer =
-      fmt::format("spatialcert {}, z3 {}", tool_version(), smt::solver_version());
-  certificate.program = digest;
-  certificate.target = ir::target_digest(program);
+  Certificate certificate = certificate_head(program, digest);
   // Those that counting justifies come first.
   certificate.justified.assign(net.places.end() - static_cast<std::ptrdiff_t>(net.by_order),
                                net.places.end());
@@ -137,7 +134,33 @@ ProgramReport judge_unrolled(const ir::Program& program, const Options& options,
                std::move(report));
 }
 
+/// What is known before anything is judged.
+ProgramReport head_of(const ir::Program& program) {
+  ProgramReport report;
+  report.name = program.name;
+  report.ops = ir::op_count(program);
+  report.transitions = ir::op_instances(program);
+  return report;
+}
+
+ProgramReport judge_folded_or_not(const ir::Program& program, const Options& options,
+                                  const ProgramReport& head) {
+  std::string not_folded;
+  auto folded = judge_folded(program, options, head, not_folded);
+  if (folded) return *std::move(folded);
+  return judge_unrolled(program, options, head, not_folded);
+}
+
 }  // namespace
+
+Certificate certificate_head(const ir::Program& program, const ir::Digest& digest) {
+  Certificate certificate;
+  certificate.producer =
+      fmt::format("spatialcert {}, z3 {}", tool_version(), smt::solver_version());
+  certificate.program = digest;
+  certificate.target = ir::target_digest(program);
+  return certificate;
+}
 
 std::string_view to_string(Verdict verdict) {
   constexpr std::array<std::string_view, 5> kNames{"certified", "refuted", "undecided",
@@ -157,9 +180,7 @@ ProgramReport certify(const ir::Program& program, const Options& options) {
     return certify(program, with_helpers);
   }
   const auto start = Clock::now();
-  ProgramReport report;
-  report.name = program.name;
-  report.ops = ir::op_count(program);
+  ProgramReport report = head_of(program);
   report.partial = !options.rules.empty();
   if (program.postconditions.empty()) {
     report.notes.emplace_back(
@@ -167,12 +188,13 @@ ProgramReport certify(const ir::Program& program, const Options& options) {
             ? "the result of this program is not specified, so it was not judged"
             : "no postcondition is declared, so the result was not judged");
   }
-  report.transitions = ir::op_instances(program);
-  std::string not_folded;
-  if (auto folded = judge_folded(program, options, report, not_folded)) {
-    report = std::move(*folded);
+  const auto judge_section = [&](const ir::Program& section, const Options& how) {
+    return judge_folded_or_not(section, how, head_of(section));
+  };
+  if (auto divided = judge_divided(program, options, report, judge_section)) {
+    report = *std::move(divided);
   } else {
-    report = judge_unrolled(program, options, std::move(report), not_folded);
+    report = judge_folded_or_not(program, options, report);
   }
   report.seconds = seconds_since(start);
   return report;

@@ -34,6 +34,7 @@ struct RuleReport {
   std::uint64_t queries = 0;   ///< to Z3
   std::uint64_t resource = 0;  ///< Z3 resource units
   double seconds = 0;
+  std::uint64_t undeclared = 0;  ///< flow: reads without a declared producer
   std::optional<proofs::Counterexample> counterexample;  ///< refuted only; replayed
 };
 
@@ -41,6 +42,13 @@ struct RuleReport {
 struct FoldedLoops {
   std::uint64_t loops = 0;
   std::uint64_t transitions = 0;  ///< that remained
+};
+
+/// Sections that were certified once per class (proofs/composition/).
+struct DividedSections {
+  std::uint64_t sections = 0;     ///< with an op
+  std::uint64_t classes = 0;      ///< sections that are alike are one
+  std::uint64_t transitions = 0;  ///< that were looked at, of one section per class
 };
 
 struct ProgramReport {
@@ -52,8 +60,11 @@ struct ProgramReport {
   std::uint64_t transitions = 0;  ///< op instances of one iteration
   std::uint64_t places = 0;       ///< hand-off places of one iteration, loops folded
   std::optional<FoldedLoops> folded;
-  std::uint64_t pairs = 0;  ///< conflicting pairs of different engine programs that were ordered
-  double seconds = 0;       ///< without reading
+  std::optional<DividedSections> divided;
+  /// Conflicting pairs of different engine programs that were ordered; if sections were certified
+  /// per class, those inside sections.
+  std::uint64_t pairs = 0;
+  double seconds = 0;              ///< without reading
   std::vector<RuleReport> rules;   ///< in the order of proofs::all_rules(), requested ones only
   std::vector<std::string> notes;  ///< e.g. that the result was not specified
   bool partial = false;            ///< rules were asked for by name: never certified
@@ -72,6 +83,11 @@ struct Options {
   /// Programs of at least so many op instances have their loops folded, where that leaves at most
   /// half of them. Nothing: never.
   std::optional<std::uint64_t> fold_from = 10'000;
+  /// Composed programs of at least so many op instances are certified section by section, sections
+  /// that are alike once, where that leaves at most so many percent of the op texts. Nothing:
+  /// never. Nor where rules are asked for by name.
+  std::optional<std::uint64_t> divide_from = 10'000;
+  unsigned divide_percent = 50;
   /// Threads that work on the program, the calling one included. The report and what is handed out
   /// do not depend on it, save for the seconds.
   unsigned jobs = 1;

@@ -58,6 +58,13 @@ void write_totals(const ProgramReport& report, JsonWriter& json) {
     json.key("transitions").natural(report.folded->transitions);
     json.close();
   }
+  if (report.divided) {
+    json.key("divided").object(true);
+    json.key("sections").natural(report.divided->sections);
+    json.key("classes").natural(report.divided->classes);
+    json.key("transitions").natural(report.divided->transitions);
+    json.close();
+  }
   json.key("places").natural(report.places);
   json.key("pairs").natural(report.pairs);
   json.key("obligations").natural(obligations);

@@ -79,6 +79,14 @@ std::string figures(const ProgramReport& report, bool with_times) {
                         count_text(static_cast<std::int64_t>(report.folded->loops), "loop"),
                         report.folded->transitions);
   }
+  if (report.divided) {
+    text += fmt::format(" ({} in {}, {} looked at)",
+                        count_text(static_cast<std::int64_t>(report.divided->sections), "section"),
+                        report.divided->classes == 1
+                            ? std::string("one class")
+                            : fmt::format("{} classes", report.divided->classes),
+                        report.divided->transitions);
+  }
   text += fmt::format(", {} places, {} pairs", report.places, report.pairs);
   if (!report.digest.empty()) text += fmt::format("; digest {}", report.digest.substr(0, 12));
   if (with_times) text += fmt::format("; {}", time_text(report.seconds));

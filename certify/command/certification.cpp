@@ -214,6 +214,7 @@ ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
   options.rlimit = options_.rlimit;
   options.monolithic = options_.monolithic;
   if (options_.unroll || options_.monolithic) options.fold_from.reset();
+  if (options_.whole) options.divide_from.reset();
   options.keep_witnesses = !options_.output.empty();
   options.performer = [this](std::size_t count, const std::function<void(std::size_t)>& part) {
     pool_->each(count, part);

@@ -25,6 +25,7 @@ struct CertifyOptions {
   std::uint64_t rlimit = certify::Options{}.rlimit;
   bool monolithic = false;
   bool unroll = false;
+  bool whole = false;
   unsigned jobs = 1;
   std::string smt2_folder;
   std::string counterexample_folder;

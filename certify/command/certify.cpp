@@ -76,6 +76,9 @@ Command declare_certify(CLI::App& parent) {
                 "Ask Z3 about the whole program at once: slow, and the same verdict");
   app->add_flag("--unroll", options.unroll,
                 "Unroll loops even where a few of their trips would stand for all of them");
+  app->add_flag("--whole", options.whole,
+                "Certify composed programs as a whole, even where sections that are alike could be "
+                "certified once");
   app->add_option(
          "-j,--jobs", options.jobs,
          "Threads: for several programs, and for the parts of one where there are more threads "

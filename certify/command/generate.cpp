@@ -5,7 +5,9 @@
 #include <memory>
 
 #include "certify/command/command.hpp"
+#include "certify/command/generate_model.hpp"
 #include "compose/collectives/collectives.hpp"
+#include "compose/models/configuration.hpp"
 #include "ir/bytes_file.hpp"
 
 namespace spatialcert::command {
@@ -20,6 +22,7 @@ struct GenerateOptions {
   std::string protocol = "Simple";
   bool in_place = false;
   std::string output = "-";
+  GenerateModel model;
 };
 
 std::string supported_text() {
@@ -47,6 +50,15 @@ Value named(const char* option, const std::string& name,
 }
 
 int generate(const GenerateOptions& options) {
+  if (options.model.wanted()) {
+    if (!options.algorithm.empty() || !options.collective.empty() || options.ranks != 0) {
+      throw UsageError("generate: either a collective or a model");
+    }
+    return generate_model(options.model, options.output);
+  }
+  if (options.algorithm.empty() || options.collective.empty() || options.ranks == 0) {
+    throw UsageError("generate: --collective, --op and --ranks, or --model or --config");
+  }
   compose::CollectiveOptions wanted;
   wanted.algorithm = named("--collective", options.algorithm, compose::parse_algorithm);
   wanted.collective = named("--op", options.collective, compose::parse_collective);
@@ -73,15 +85,12 @@ int generate(const GenerateOptions& options) {
 
 Command declare_generate(CLI::App& parent) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* app = parent.add_subcommand("generate", "Write a collective algorithm as MSCCL XML");
+  CLI::App* app = parent.add_subcommand(
+      "generate", "Write a collective algorithm as MSCCL XML, or a model as a program");
   app->add_option("--collective", options->algorithm,
-                  "ring, allpairs, recursive-doubling, tree or hierarchical")
-      ->required();
-  app->add_option("--op", options->collective, "allreduce, allgather, reduce-scatter or alltoall")
-      ->required();
-  app->add_option("--ranks", options->ranks, "Number of ranks")
-      ->required()
-      ->check(CLI::PositiveNumber);
+                  "ring, allpairs, recursive-doubling, tree or hierarchical");
+  app->add_option("--op", options->collective, "allreduce, allgather, reduce-scatter or alltoall");
+  app->add_option("--ranks", options->ranks, "Number of ranks")->check(CLI::PositiveNumber);
   app->add_option("--ranks-per-node", options->ranks_per_node,
                   "Hierarchical only: ranks of a node, a divisor of the ranks (default: 8, or all)")
       ->check(CLI::PositiveNumber);
@@ -90,13 +99,21 @@ Command declare_generate(CLI::App& parent) {
   app->add_flag("--in-place", options->in_place, "The output lies where the input does");
   app->add_option("--fault", options->fault, "Build in a known way to get it wrong")
       ->type_name("NAME");
-  app->add_option("-o,--output", options->output, "FILE.xml or FILE.xml.zst; - for standard output")
+  app->add_option("-o,--output", options->output,
+                  "FILE.xml or FILE.xml.zst, of a model FILE.json or FILE.json.zst; - for standard "
+                  "output")
       ->type_name("FILE");
-  app->footer(
-      fmt::format("\nExit status: 0; 64 for a combination that is not supported.\n\n{}\n"
-                  "Example:\n  spatialcert generate --collective hierarchical --op allreduce "
-                  "--ranks 64 --ranks-per-node 8 -o ar64.xml\n",
-                  supported_text()));
+  declare_model_options(*app, options->model);
+  app->footer(fmt::format(
+      "\nExit status: 0; 3 if a model cannot be split or placed as asked; 64 for a "
+      "combination that is not supported.\n\n{}  --model: {}\n\n"
+      "Examples:\n  spatialcert generate --collective hierarchical --op allreduce "
+      "--ranks 64 --ranks-per-node 8 -o ar64.xml\n"
+      "  spatialcert generate --model qwen3-8b --chips 4 --mesh 4x4 -o qwen.json.zst && "
+      "spatialcert certify qwen.json.zst\n"
+      "  spatialcert generate --model llama-3.1-8b --chips 2 --layers 2 --sections llama "
+      "&& spatialcert compose llama/composition.json -o llama.json\n",
+      supported_text(), fmt::join(compose::models::known_models(), ", ")));
   return {app, [options] { return generate(*options); }};
 }
 

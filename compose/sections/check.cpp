@@ -18,6 +18,8 @@ Section Checker::run() {
   check_tiles();
   check_tensors();
   std::visit([&](const auto& work) { check(work); }, about_.work);
+  check_views();
+  add_bases();
   check_split();
   put_in_order();
   return std::move(section_);
@@ -78,90 +80,6 @@ void Checker::check_tiles() const {
   nonzero(".tile.cols", about_.tile.cols);
   nonzero(".tile.inner", about_.tile.inner);
   nonzero(".depth", about_.depth);
-}
-
-void Checker::check_tensors() const {
-  std::set<std::string> names;
-  for (const SectionTensor& t : about_.tensors) {
-    if (t.name.empty()) refuse(".tensors", "names that are not empty", "\"\"");
-    const std::string where = place(t.name);
-    if (!names.insert(t.name).second) refuse(where, "every tensor once", "it again");
-    if (t.rows == 0 || t.cols == 0) refuse(where, "rows and columns", shape_text(t));
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(t.rows, t.cols, &bytes) ||
-        __builtin_mul_overflow(bytes, ir::size_of(t.dtype), &bytes)) {
-      refuse(where, "fewer than 2^63 bytes", shape_text(t));
-    }
-  }
-}
-
-void Checker::put_in_order() {
-  Section& s = section_;
-  Section ordered;
-  for (const SectionTensor& t : about_.tensors) {
-    const auto at = std::find_if(s.tensors.begin(), s.tensors.end(),
-                                 [&](const SectionTensor& u) { return u.name == t.name; });
-    if (at == s.tensors.end()) continue;
-    const auto i = static_cast<std::size_t>(at - s.tensors.begin());
-    ordered.tensors.push_back(t);
-    ordered.read.push_back(s.read[i]);
-    ordered.written.push_back(s.written[i]);
-    ordered.written_in_part.push_back(s.written_in_part[i]);
-  }
-  s.tensors = std::move(ordered.tensors);
-  s.read = std::move(ordered.read);
-  s.written = std::move(ordered.written);
-  s.written_in_part = std::move(ordered.written_in_part);
-}
-
-std::uint32_t Checker::use(const std::string& name) {
-  auto& known = section_.tensors;
-  const auto same = [&](const SectionTensor& t) { return t.name == name; };
-  const auto at = std::find_if(known.begin(), known.end(), same);
-  if (at != known.end()) return static_cast<std::uint32_t>(at - known.begin());
-  const auto declared = std::find_if(about_.tensors.begin(), about_.tensors.end(), same);
-  if (declared == about_.tensors.end()) refuse(place(name), "a declared tensor", "none");
-  known.push_back(*declared);
-  section_.read.push_back(0);
-  section_.written.push_back(0);
-  section_.written_in_part.push_back(0);
-  return static_cast<std::uint32_t>(known.size() - 1);
-}
-
-void Checker::expect_shape(const SectionTensor& t, std::uint64_t rows, std::uint64_t cols) const {
-  if (t.rows == rows && t.cols == cols) return;
-  refuse(place(t.name), fmt::format("{} x {}", rows, cols), shape_text(t));
-}
-
-void Checker::expect_type(const SectionTensor& t, ir::DType type) const {
-  if (t.dtype == type) return;
-  refuse(place(t.name), fmt::format("elements of {}", ir::to_string(type)),
-         std::string(ir::to_string(t.dtype)));
-}
-
-void Checker::expect_computed(const SectionTensor& t) {
-  const ir::Target& target = about_.target;
-  if (!is_integer(t.dtype)) {
-    section_.approximate = fmt::format("rounded to {} after every op", ir::to_string(t.dtype));
-  }
-  const bool good = is_integer(t.dtype) ? ir::size_of(t.dtype) <= ir::size_of(target.widest_integer)
-                                        : t.dtype == target.float_type;
-  if (good) return;
-  refuse(place(t.name),
-         fmt::format("{}, or integers of at most {}", ir::to_string(target.float_type),
-                     ir::to_string(target.widest_integer)),
-         std::string(ir::to_string(t.dtype)));
-}
-
-void Checker::expect_real(const SectionTensor& t, ir::OpKind op) const {
-  if (!is_integer(t.dtype)) return;
-  refuse(place(t.name), fmt::format("a floating-point type, for {}", ir::to_string(op)),
-         std::string(ir::to_string(t.dtype)));
-}
-
-void Checker::expect_other(const SectionTensor& result, const std::string& operand) const {
-  if (result.name != operand) return;
-  refuse(place(result.name), "a result that is no operand", "one in place");
 }
 
 void Checker::check_split() const {

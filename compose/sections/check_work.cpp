@@ -12,13 +12,26 @@ void Checker::check(const Matmul& work) {
   const SectionTensor a = reads(work.a);
   const SectionTensor b = reads(work.b);
   const SectionTensor result = writes(work.result);
-  for (const SectionTensor& t : {a, b, result}) expect_computed(t);
-  expect_type(b, a.dtype);
-  expect_shape(b, a.cols, b.cols);
-  expect_shape(result, a.rows, b.cols);
+  expect_computed(a);
+  expect_sums(result);
+  check_factors(work, a, b, result);
   if (is_integer(result.dtype) != is_integer(a.dtype)) expect_type(result, a.dtype);
   expect_other(result, work.a);
   expect_other(result, work.b);
+  if (work.scales.empty()) {
+    expect_type(b, a.dtype);
+  } else {
+    expect_type(b, ir::DType::i8);
+    const SectionTensor scales = reads(work.scales);
+    expect_type(scales, a.dtype);
+    expect_other(result, work.scales);
+    const auto tile = [](std::uint64_t most, std::uint64_t size) { return std::min(most, size); };
+    const std::uint64_t cols = work.one_row ? result.cols / work.batch : result.cols;
+    expect_blocks(b, scales, tile(about_.tile.inner, a.cols), tile(about_.tile.cols, cols));
+    if (a.cols % (b.rows / scales.rows) != 0 || cols % (b.cols / scales.cols) != 0) {
+      refuse(place(b.name), "blocks that are used whole", shape_text(scales));
+    }
+  }
   if (!work.accumulator) return;
   const ir::DType sums = *work.accumulator;
   const bool integers = is_integer(a.dtype);
@@ -30,15 +43,47 @@ void Checker::check(const Matmul& work) {
   }
 }
 
+void Checker::check_factors(const Matmul& work, const SectionTensor& a, const SectionTensor& b,
+                            const SectionTensor& result) const {
+  const std::uint64_t batch = work.batch;
+  if (batch == 1 && !work.prefix) {
+    expect_shape(b, a.cols, b.cols);
+    return expect_shape(result, a.rows, b.cols);
+  }
+  const std::uint64_t across = work.one_row ? result.cols : result.rows;
+  if (batch == 0 || across % batch != 0) {
+    refuse(place(result.name),
+           fmt::format("{} of {} products", work.one_row ? "columns" : "rows", batch),
+           shape_text(result));
+  }
+  const std::uint64_t own_rows = work.one_row ? result.rows : result.rows / batch;
+  const std::uint64_t own_cols = work.one_row ? result.cols / batch : result.cols;
+  if (batch == 1 || a.rows != own_rows) {
+    expect_shape(a, work.one_row ? own_rows : result.rows, a.cols);
+  }
+  const std::uint64_t stacked = work.side_by_side ? b.cols : b.rows;
+  if (stacked % batch != 0) {
+    refuse(place(b.name), fmt::format("{} matrices of one size", batch), shape_text(b));
+  }
+  const std::uint64_t rows = work.side_by_side ? b.rows : b.rows / batch;
+  const std::uint64_t cols = work.side_by_side ? b.cols / batch : b.cols;
+  if (work.prefix && rows >= a.cols && cols >= own_cols) return;
+  expect_shape(b, a.cols * (work.side_by_side ? 1 : batch),
+               own_cols * (work.side_by_side ? batch : 1));
+}
+
 // Ops take integers of any width, and make them as wide as the result; a copy takes what it gives.
 std::pair<std::uint64_t, std::uint64_t> Checker::shape(const Expression& e,
-                                                       const SectionTensor& result,
-                                                       const Expression* whole) {
+                                                       const SectionTensor& result, Takes takes) {
   if (e.is_tensor()) {
     const SectionTensor t = reads(e.tensor);
-    const bool widens = is_integer(t.dtype) && is_integer(result.dtype) && &e != whole &&
+    const bool widens = takes == Takes::narrower && is_integer(t.dtype) &&
+                        is_integer(result.dtype) &&
                         ir::size_of(t.dtype) < ir::size_of(result.dtype);
-    if (!widens) expect_type(t, result.dtype);
+    if (takes != Takes::anything && !widens) expect_type(t, result.dtype);
+    if (!is_integer(t.dtype) && is_integer(result.dtype)) {
+      section_.approximate = "rounded to integers";
+    }
     if ((t.rows != result.rows && t.rows != 1) || (t.cols != result.cols && t.cols != 1)) {
       refuse(place(t.name),
              fmt::format("{} x {}, or one row or column instead", result.rows, result.cols),
@@ -49,7 +94,9 @@ std::pair<std::uint64_t, std::uint64_t> Checker::shape(const Expression& e,
   check_op(e, result);
   std::pair<std::uint64_t, std::uint64_t> out{1, 1};
   for (const Expression& argument : e.arguments) {
-    const auto [rows, cols] = shape(argument, result, whole);
+    const bool first = &argument == e.arguments.data();
+    const bool any = first && (e.op == ir::OpKind::cast || e.op == ir::OpKind::select);
+    const auto [rows, cols] = shape(argument, result, any ? Takes::anything : Takes::narrower);
     out = {std::max(out.first, rows), std::max(out.second, cols)};
   }
   return out;
@@ -71,6 +118,17 @@ void Checker::check_op(const Expression& e, const SectionTensor& result) const {
                fmt::format("{}", e.factor));
       }
       break;
+    case ir::OpKind::cast:
+      if (e.arguments.size() == 1 && !e.arguments.front().is_tensor()) {
+        refuse(".work", "a cast of a tensor", "one of an expression");
+      }
+      break;
+    case ir::OpKind::select:
+      if (e.arguments.size() != 3) refuse(".work", "three arguments", text);
+      if (!e.arguments.front().is_tensor()) {
+        refuse(".work", "a tensor as condition", "an expression");
+      }
+      return;
     case ir::OpKind::neg:
       break;
     case ir::OpKind::silu:
@@ -88,7 +146,7 @@ void Checker::check_op(const Expression& e, const SectionTensor& result) const {
 void Checker::check(const Elementwise& work) {
   const SectionTensor result = writes(work.result);
   expect_computed(result);
-  const auto [rows, cols] = shape(work.value, result, &work.value);
+  const auto [rows, cols] = shape(work.value, result);
   if (rows != result.rows || cols != result.cols) {
     refuse(place(result.name), fmt::format("{} x {}", rows, cols), shape_text(result));
   }
@@ -151,9 +209,7 @@ void Checker::check(const GatherRows& work) {
   const SectionTensor table = reads(work.table);
   const SectionTensor index = reads(work.index);
   const SectionTensor result = writes(work.result);
-  if (!is_integer(index.dtype)) {
-    refuse(place(index.name), "an integer type", std::string(ir::to_string(index.dtype)));
-  }
+  expect_integer(index);
   expect_shape(index, index.rows, 1);
   expect_type(result, table.dtype);
   expect_shape(result, index.rows, table.cols);
@@ -189,18 +245,95 @@ void Checker::check(const AppendColumn& work) {
   }
 }
 
+void Checker::check(const ShiftRows& work) {
+  const SectionTensor source = reads(work.source);
+  const SectionTensor state = reads(work.state);
+  writes(work.state);
+  expect_type(source, state.dtype);
+  expect_other(state, work.source);
+  if (source.cols != state.cols) expect_shape(source, source.rows, state.cols);
+  if (source.rows >= state.rows) {
+    refuse(place(source.name), fmt::format("fewer rows than {}", shape_text(state)),
+           shape_text(source));
+  }
+}
+
+void Checker::check(const RepeatRows& work) {
+  const SectionTensor source = reads(work.source);
+  const SectionTensor result = writes(work.result);
+  expect_type(result, source.dtype);
+  expect_other(result, work.source);
+  if (source.cols != result.cols) expect_shape(result, result.rows, source.cols);
+  if (result.rows % source.rows != 0) {
+    refuse(place(result.name), fmt::format("a multiple of {} rows", source.rows),
+           shape_text(result));
+  }
+}
+
+void Checker::check(const Conv1d& work) {
+  const SectionTensor x = reads(work.operand);
+  const SectionTensor weight = reads(work.weight);
+  const SectionTensor result = writes(work.result);
+  expect_computed(x);
+  expect_type(weight, x.dtype);
+  expect_type(result, x.dtype);
+  if (weight.rows > x.rows) {
+    refuse(place(weight.name), fmt::format("at most {} rows", x.rows), shape_text(weight));
+  }
+  expect_shape(weight, weight.rows, x.cols);
+  expect_shape(result, x.rows - weight.rows + 1, x.cols);
+  expect_other(result, work.operand);
+  expect_other(result, work.weight);
+  if (work.bias.empty()) return;
+  const SectionTensor bias = reads(work.bias);
+  expect_type(bias, x.dtype);
+  expect_shape(bias, 1, x.cols);
+  expect_other(result, work.bias);
+}
+
+void Checker::check(const TopK& work) {
+  const SectionTensor x = reads(work.operand);
+  const SectionTensor result = writes(work.result);
+  expect_computed(x);
+  if (!is_integer(result.dtype)) expect_type(result, x.dtype);
+  expect_shape(result, x.rows, result.cols);
+  if (result.cols > x.cols) {
+    refuse(place(result.name), fmt::format("at most {} columns", x.cols), shape_text(result));
+  }
+  expect_other(result, work.operand);
+}
+
+void Checker::check(const Rescale& work) {
+  if (work.op != ir::OpKind::quantise && work.op != ir::OpKind::dequantise) {
+    refuse(".work", "\"quantise\" or \"dequantise\"",
+           fmt::format("\"{}\"", ir::to_string(work.op)));
+  }
+  const SectionTensor x = reads(work.operand);
+  const SectionTensor scales = reads(work.scales);
+  const SectionTensor result = writes(work.result);
+  expect_blocks(x, scales, std::min(about_.tile.rows, x.rows), std::min(about_.tile.cols, x.cols));
+  const bool apart = work.op == ir::OpKind::quantise;
+  expect_integer(apart ? result : x);
+  expect_type(apart ? x : result, scales.dtype);
+  expect_shape(result, x.rows, x.cols);
+  expect_other(result, work.scales);
+}
+
 void Checker::check(const DeltaUpdate& work) {
   const SectionTensor state = reads(work.state);
   writes(work.state);
   expect_computed(state);
-  const std::uint64_t tokens = reads(work.key).rows;
+  const SectionTensor key = reads(work.key);
+  if (work.heads == 0 || state.rows % work.heads != 0 || key.rows % work.heads != 0) {
+    refuse(place(state.name), fmt::format("{} heads of one size", work.heads), shape_text(state));
+  }
   const auto operand = [&](const std::string& name, std::uint64_t cols) {
     const SectionTensor t = reads(name);
     expect_type(t, state.dtype);
-    expect_shape(t, tokens, cols);
+    expect_shape(t, key.rows, cols);
     expect_other(state, name);
   };
-  operand(work.key, state.rows);
+  operand(work.key, state.rows / work.heads);
   operand(work.value, state.cols);
   operand(work.decay, 1);
   operand(work.rate, 1);

@@ -48,5 +48,13 @@ struct Expression {
   return apply(ir::OpKind::sigmoid, {std::move(a)});
 }
 [[nodiscard]] inline Expression exp(Expression a) { return apply(ir::OpKind::exp, {std::move(a)}); }
+/// A tensor of any type in that of the result.
+[[nodiscard]] inline Expression cast(std::string name) {
+  return apply(ir::OpKind::cast, {tensor(std::move(name))});
+}
+/// a where the condition, a tensor of any type, is not 0, else b.
+[[nodiscard]] inline Expression select(std::string condition, Expression a, Expression b) {
+  return apply(ir::OpKind::select, {tensor(std::move(condition)), std::move(a), std::move(b)});
+}
 
 }  // namespace spatialcert::compose::sections

@@ -40,6 +40,45 @@ void plan(Section& section, Plan& plan, const AppendColumn& work, Interval rows,
   }
 }
 
+// The rows that stay have been loaded before their places are stored to: the store engine takes
+// what the load engine gives.
+void plan(Section& section, Plan& plan, const ShiftRows& work, Interval rows, Interval cols) {
+  const std::uint64_t fresh = section.named(work.source).rows;
+  const std::uint64_t kept = section.named(work.state).rows - fresh;
+  for (const Rectangle& at : rectangles(plan, grid_of(section), rows, cols)) {
+    const auto move = [&](std::size_t operand, const std::string& source, Extent from, Extent to) {
+      TileStep step;
+      const StorePart page =
+          load(section, plan, step.loads, operand, source, std::move(from), at.col_extent());
+      step.save = save(section, page, work.state, std::move(to), at.col_extent());
+      return Node{std::move(step)};
+    };
+    std::vector<Node> body;
+    body.push_back(move(0, work.state, {fresh, kept, {}}, whole(kept)));
+    body.push_back(move(1, work.source, whole(fresh), {kept, fresh, {}}));
+    nest(plan, at, {}, {}, std::move(body));
+  }
+}
+
+void plan(Section& section, Plan& plan, const RepeatRows& work, Interval rows, Interval cols) {
+  const std::uint64_t length = section.named(work.source).rows;
+  const std::uint64_t copies = section.named(work.result).rows / length;
+  for (const Rectangle& at : rectangles(plan, grid_of(section), rows, cols)) {
+    TileStep step;
+    const StorePart page =
+        load(section, plan, step.loads, 0, work.source, at.row_extent(), at.col_extent());
+    const Variable copy = plan.variables++;
+    Extent to = at.row_extent();
+    to.terms.push_back({copy, length});
+    step.save = save(section, page, work.result, to, at.col_extent());
+    Loop loop{copy, copies, {}};
+    loop.body.push_back({std::move(step)});
+    std::vector<Node> body;
+    body.push_back({std::move(loop)});
+    nest(plan, at, {}, {}, std::move(body));
+  }
+}
+
 // Which row of the table is read is known only when the index is, so a load reads all of them.
 void plan(Section& section, Plan& plan, const GatherRows& work, Interval rows, Interval cols) {
   for (const Rectangle& at : rectangles(plan, grid_of(section), rows, cols)) {

@@ -38,7 +38,18 @@ namespace {
 /// Size of what is shared out, and what tiles cannot cut.
 struct Extents {
   const Section& section;
-  Grid operator()(const Matmul& w) const { return of(w.result); }
+  Grid operator()(const Matmul& w) const {
+    Grid grid = of(w.result);
+    if (w.batch > 1 && w.one_row) {
+      grid.tile_rows = grid.rows;
+      grid.rows *= w.batch;
+      grid.cols /= w.batch;
+      grid.tile_cols = std::min(grid.tile_cols, grid.cols);
+    } else if (w.batch > 1) {
+      grid.tile_rows = grid.rows / w.batch;
+    }
+    return grid;
+  }
   Grid operator()(const Elementwise& w) const { return of(w.result); }
   Grid operator()(const RowReduction& w) const { return of(w.operand, true); }
   Grid operator()(const RmsNorm& w) const { return of(w.operand, true); }
@@ -51,7 +62,16 @@ struct Extents {
   Grid operator()(const GatherRows& w) const { return of(w.result); }
   Grid operator()(const AppendRows& w) const { return of(w.source); }
   Grid operator()(const AppendColumn& w) const { return of(w.source, false, true); }
-  Grid operator()(const DeltaUpdate& w) const { return of(w.state, false, true); }
+  Grid operator()(const ShiftRows& w) const { return of(w.state, false, true); }
+  Grid operator()(const RepeatRows& w) const { return of(w.source); }
+  Grid operator()(const Conv1d& w) const { return of(w.result, false, true); }
+  Grid operator()(const TopK& w) const { return of(w.operand, true); }
+  Grid operator()(const Rescale& w) const { return of(w.result); }
+  Grid operator()(const DeltaUpdate& w) const {
+    Grid grid = of(w.state, false, w.heads == 1);
+    grid.tile_rows = grid.rows / w.heads;
+    return grid;
+  }
   Grid operator()(const Copy& w) const { return of(w.source); }
 
   [[nodiscard]] Grid of(const std::string& name, bool whole_rows = false,

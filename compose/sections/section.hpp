@@ -14,7 +14,7 @@ namespace spatialcert::compose::sections {
 
 struct Section {
   const SectionDescription* description = nullptr;
-  std::vector<SectionTensor> tensors;  ///< those that the work names, each once
+  std::vector<SectionTensor> tensors;  ///< those that the work names and what they are views of
   std::vector<char> read;              ///< per tensor
   std::vector<char> written;
   std::vector<char> written_in_part;
@@ -53,6 +53,11 @@ void plan(Section& section, Plan& plan, const Rope& work, Interval rows, Interva
 void plan(Section& section, Plan& plan, const GatherRows& work, Interval rows, Interval cols);
 void plan(Section& section, Plan& plan, const AppendRows& work, Interval rows, Interval cols);
 void plan(Section& section, Plan& plan, const AppendColumn& work, Interval rows, Interval cols);
+void plan(Section& section, Plan& plan, const ShiftRows& work, Interval rows, Interval cols);
+void plan(Section& section, Plan& plan, const RepeatRows& work, Interval rows, Interval cols);
+void plan(Section& section, Plan& plan, const Conv1d& work, Interval rows, Interval cols);
+void plan(Section& section, Plan& plan, const TopK& work, Interval rows, Interval cols);
+void plan(Section& section, Plan& plan, const Rescale& work, Interval rows, Interval cols);
 void plan(Section& section, Plan& plan, const DeltaUpdate& work, Interval rows, Interval cols);
 void plan(Section& section, Plan& plan, const Copy& work, Interval rows, Interval cols);
 

@@ -20,6 +20,13 @@ struct Rectangle {
   [[nodiscard]] Extent col_extent() const { return {cols.first, cols.size, {{col, cols.size}}}; }
 };
 
+/// The same of something that has one row (column) per `block` of these; all numbers are multiples.
+[[nodiscard]] inline Extent divided(Extent extent, std::uint64_t block) {
+  extent.first /= block;
+  extent.size /= block;
+  for (Term& term : extent.terms) term.step /= block;
+  return extent;
+}
 [[nodiscard]] inline Extent whole(std::uint64_t size) { return {0, size, {}}; }
 
 /// The rectangles that a share of the grid consists of: at most one of full tiles and three of

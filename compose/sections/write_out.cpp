@@ -68,7 +68,13 @@ class Writer {
       tensor.rows = own.rows;
       tensor.cols = own.cols;
       tensor.dtype = own.dtype;
-      tensor.init = read ? ir::Init::external : ir::Init::undefined;
+      // What a view holds at first is what its base does.
+      tensor.init = read && own.view_of.empty() ? ir::Init::external : ir::Init::undefined;
+      tensor.owner = own.owner;
+      tensor.values = own.values;
+      if (!own.view_of.empty()) {
+        tensor.view = {ir::TensorId(section_.tensor(own.view_of)), own.view_offset};
+      }
       tensor.role = section_.written[t] == 0 ? own.role
                     : read                   ? ir::TensorRole::state
                                              : ir::TensorRole::output;

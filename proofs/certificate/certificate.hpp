@@ -36,7 +36,7 @@
 
 namespace spatialcert::proofs {
 
-inline constexpr std::uint32_t kCertificateVersion = 2;
+inline constexpr std::uint32_t kCertificateVersion = 3;
 /// A larger payload is compressed, any other is not.
 inline constexpr std::uint64_t kMostRawBytes = 4096;
 /// No payload is larger than this.
@@ -45,10 +45,8 @@ inline constexpr std::uint64_t kMostPayloadBytes = std::uint64_t{1} << 30U;
 inline constexpr std::uint64_t kMostBytesPerPayloadByte = 32;
 inline constexpr std::size_t kMostProducerBytes = 255;
 
-struct Certificate {
-  std::string producer;  ///< tool and solver with versions, printable ASCII; for information only
-  ir::Digest program{};  ///< ir::digest
-  ir::Digest target{};   ///< ir::target_digest
+/// What shows that the rules hold of one program.
+struct Proof {
   /// Loops that are folded (ir/folding.hpp). Everything below is about the folded program.
   ir::Folding folding;
   /// Places of one iteration that known order justifies, in order of justification. Those that
@@ -69,6 +67,17 @@ struct Certificate {
   std::optional<slices::Witness> slices;
 };
 
+/// The proof is of the whole program, or there are classes of sections, each with a proof of its
+/// own (proofs/composition/check.hpp), and none of the whole.
+struct Certificate : Proof {
+  std::string producer;  ///< tool and solver with versions, printable ASCII; for information only
+  ir::Digest program{};  ///< ir::digest
+  ir::Digest target{};   ///< ir::target_digest
+  /// Of the sections with an op, in the order of the program; numbered as they occur.
+  std::vector<std::uint32_t> class_of;
+  std::vector<Proof> classes;
+};
+
 /// The canonical bytes. The paths of `ordering` must follow one another from 0 to the last place.
 [[nodiscard]] std::string encode(const Certificate& certificate);
 
@@ -87,9 +96,10 @@ struct Unreadable {
     other_rule_version,  ///< a witness of an earlier or later version of its rule
     duplicate_rule,
     out_of_order,     ///< rules do not ascend
-    unknown_class,    ///< more classes than one, or an obligation of another than the first
-    unknown_subject,  ///< an obligation about something else than the whole program
+    unknown_class,    ///< an obligation of another class than its proof is about
+    unknown_subject,  ///< an obligation about something else than its proof
     malformed_producer,
+    malformed_classes,
     malformed_folding,
     malformed_place,
     malformed_witness

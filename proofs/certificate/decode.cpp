@@ -18,6 +18,9 @@ constexpr std::size_t kDigestBytes = ir::Digest{}.size();
 // The element that is dearest for its bytes: an occupancy without buffers has one.
 static_assert(sizeof(std::vector<ir::BufferId>) < kMostBytesPerPayloadByte);
 static_assert(sizeof(ir::FoldedGroup) < 2 * kMostBytesPerPayloadByte);
+/// No proof that shows anything is smaller.
+constexpr std::uint64_t kLeastProofBytes = 12;
+static_assert(sizeof(Proof) < kLeastProofBytes * kMostBytesPerPayloadByte);
 
 void read(Reader& in, liveness::Witness& witness) {
   witness.period = in.integer();
@@ -164,7 +167,13 @@ void read_witness(Reader& in, Rule rule, std::string_view bytes, std::optional<U
   }
 }
 
-void read_obligation(Reader& in, std::optional<Rule>& before, Certificate& to,
+/// What a proof is about: the whole program, or one class.
+struct About {
+  std::uint64_t subject = kSubjectProgram;
+  std::uint64_t number = 0;
+};
+
+void read_obligation(Reader& in, const About& about, std::optional<Rule>& before, Proof& to,
                      std::optional<Unreadable>& problem) {
   const std::uint64_t number = in.natural();
   if (number >= all_rules().size()) {
@@ -179,8 +188,8 @@ void read_obligation(Reader& in, std::optional<Rule>& before, Certificate& to,
   if (in.natural() != rule_version(rule)) {
     return in.fail(Reason::other_rule_version, std::string(to_string(rule)));
   }
-  if (in.natural() != kSubjectProgram) return in.fail(Reason::unknown_subject, "not the program");
-  if (in.natural() != 0) return in.fail(Reason::unknown_class, "not the program's");
+  if (in.natural() != about.subject) return in.fail(Reason::unknown_subject, "not the proof's");
+  if (in.natural() != about.number) return in.fail(Reason::unknown_class, "not the proof's");
   const std::string_view bytes = in.take(in.natural());
   if (problem) return;
   switch (rule) {
@@ -211,6 +220,35 @@ void read_obligation(Reader& in, std::optional<Rule>& before, Certificate& to,
   }
 }
 
+void read_proof(Reader& in, const About& about, Proof& proof, std::optional<Unreadable>& problem) {
+  read(in, proof.folding);
+  read(in, proof.justified);
+  std::optional<Rule> before;
+  for (std::uint64_t left = in.count(5); left > 0 && !problem; --left) {
+    read_obligation(in, about, before, proof, problem);
+  }
+}
+
+/// Classes are numbered as they occur, and all of them do.
+void read_classes(Reader& in, std::uint64_t classes, Certificate& certificate,
+                  std::optional<Unreadable>& problem) {
+  certificate.class_of.resize(in.count(1));
+  std::uint64_t known = 0;
+  for (std::uint32_t& one : certificate.class_of) {
+    const std::uint64_t number = in.natural();
+    if (number > known || number >= classes)
+      return in.fail(Reason::malformed_classes, "classes are not numbered as they occur");
+    known = std::max(known, number + 1);
+    one = static_cast<std::uint32_t>(number);
+  }
+  if (known != classes) return in.fail(Reason::malformed_classes, "a class without sections");
+  if (classes > in.left() / kLeastProofBytes)
+    return in.fail(Reason::truncated, "more classes than there are bytes");
+  certificate.classes.resize(classes);
+  for (std::uint64_t c = 0; c < classes && !problem; ++c)
+    read_proof(in, {kSubjectClass, c}, certificate.classes[c], problem);
+}
+
 Certificate read_payload(std::string_view bytes, std::optional<Unreadable>& problem) {
   Reader in(bytes, Reason::truncated, problem);
   Certificate certificate;
@@ -222,12 +260,12 @@ Certificate read_payload(std::string_view bytes, std::optional<Unreadable>& prob
   }
   certificate.program = in.digest();
   certificate.target = in.digest();
-  if (!problem && in.natural() != 1) in.fail(Reason::unknown_class, "not exactly one class");
-  read(in, certificate.folding);
-  read(in, certificate.justified);
-  std::optional<Rule> before;
-  for (std::uint64_t left = in.count(5); left > 0 && !problem; --left) {
-    read_obligation(in, before, certificate, problem);
+  const std::uint64_t classes = in.natural();
+  if (problem) return certificate;
+  if (classes == 0) {
+    read_proof(in, {}, certificate, problem);
+  } else {
+    read_classes(in, classes, certificate, problem);
   }
   if (in.left() != 0) in.fail(Reason::trailing_data, "after the last obligation");
   return certificate;

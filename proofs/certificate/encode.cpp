@@ -158,6 +158,7 @@ void write(const ir::Folding& folding, Writer& out) {
 
 class Obligations {
  public:
+  Obligations(std::uint64_t subject, std::uint64_t number) : subject_(subject), class_(number) {}
   template <typename Witness>
   void add(Rule rule, const std::optional<Witness>& witness) {
     if (!witness) return;
@@ -166,8 +167,8 @@ class Obligations {
     ++count_;
     out_.natural(static_cast<std::uint64_t>(rule));
     out_.natural(rule_version(rule));
-    out_.natural(kSubjectProgram);
-    out_.natural(0);  // class
+    out_.natural(subject_);
+    out_.natural(class_);
     out_.block(bytes.bytes());
   }
   void finish(Writer& out) const {
@@ -176,9 +177,29 @@ class Obligations {
   }
 
  private:
+  std::uint64_t subject_, class_;
   std::uint64_t count_ = 0;
   Writer out_;
 };
+
+void write(const Proof& proof, std::uint64_t subject, std::uint64_t number, Writer& out) {
+  write(proof.folding, out);
+  write(proof.justified, out);
+  Obligations obligations(subject, number);
+  obligations.add(Rule::liveness, proof.liveness);
+  obligations.add(Rule::bounds, proof.bounds);
+  obligations.add(Rule::quiescence, proof.quiescence);
+  obligations.add(Rule::ordering, proof.ordering);
+  obligations.add(Rule::flow, proof.flow);
+  obligations.add(Rule::memory, proof.memory);
+  obligations.add(Rule::reduction, proof.reduction);
+  obligations.add(Rule::coverage, proof.coverage);
+  obligations.add(Rule::boundary, proof.boundary);
+  obligations.add(Rule::isolation, proof.isolation);
+  obligations.add(Rule::shard, proof.shard);
+  obligations.add(Rule::slices, proof.slices);
+  obligations.finish(out);
+}
 
 std::string payload_of(const Certificate& certificate) {
   Writer out;
@@ -190,23 +211,21 @@ std::string payload_of(const Certificate& certificate) {
   out.block(producer);
   out.digest(certificate.program);
   out.digest(certificate.target);
-  out.natural(1);  // classes
-  write(certificate.folding, out);
-  write(certificate.justified, out);
-  Obligations obligations;
-  obligations.add(Rule::liveness, certificate.liveness);
-  obligations.add(Rule::bounds, certificate.bounds);
-  obligations.add(Rule::quiescence, certificate.quiescence);
-  obligations.add(Rule::ordering, certificate.ordering);
-  obligations.add(Rule::flow, certificate.flow);
-  obligations.add(Rule::memory, certificate.memory);
-  obligations.add(Rule::reduction, certificate.reduction);
-  obligations.add(Rule::coverage, certificate.coverage);
-  obligations.add(Rule::boundary, certificate.boundary);
-  obligations.add(Rule::isolation, certificate.isolation);
-  obligations.add(Rule::shard, certificate.shard);
-  obligations.add(Rule::slices, certificate.slices);
-  obligations.finish(out);
+  out.natural(certificate.classes.size());
+  if (certificate.classes.empty()) {
+    write(certificate, kSubjectProgram, 0, out);
+    return out.take();
+  }
+  std::size_t known = 0;
+  for (const std::uint32_t number : certificate.class_of) {
+    SPATIALCERT_REQUIRE(number <= known, "classes are not numbered as they occur");
+    known = std::max<std::size_t>(known, std::size_t{number} + 1);
+  }
+  SPATIALCERT_REQUIRE(known == certificate.classes.size(), "a class without sections");
+  out.natural(certificate.class_of.size());
+  for (const std::uint32_t number : certificate.class_of) out.natural(number);
+  for (std::size_t c = 0; c < certificate.classes.size(); ++c)
+    write(certificate.classes[c], kSubjectClass, c, out);
   return out.take();
 }
 

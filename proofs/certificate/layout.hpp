@@ -13,5 +13,6 @@ inline constexpr std::uint64_t kFormRaw = 0;
 inline constexpr std::uint64_t kFormZstd = 1;
 inline constexpr int kZstdLevel = 9;
 inline constexpr std::uint64_t kSubjectProgram = 0;
+inline constexpr std::uint64_t kSubjectClass = 1;
 
 }  // namespace spatialcert::proofs

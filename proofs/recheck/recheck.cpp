@@ -7,6 +7,7 @@
 
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
+#include "proofs/composition/check.hpp"
 #include "proofs/folding/check.hpp"
 #include "proofs/folding/labels.hpp"
 #include "proofs/issues.hpp"
@@ -23,7 +24,7 @@ std::optional<Check> checked(const Subject& subject, const std::optional<Witness
 }
 
 /// Nothing if the certificate has no witness of the rule.
-std::optional<Check> check_rule(Rule rule, const Subject& s, const Certificate& c) {
+std::optional<Check> check_rule(Rule rule, const Subject& s, const Proof& c) {
   switch (rule) {
     case Rule::liveness:
       return checked(s, c.liveness, &liveness::check);
@@ -53,8 +54,7 @@ std::optional<Check> check_rule(Rule rule, const Subject& s, const Certificate& 
   return std::nullopt;
 }
 
-RuleOutcome judge(Rule rule, const Subject& subject, const Certificate& certificate,
-                  bool required) {
+RuleOutcome judge(Rule rule, const Subject& subject, const Proof& proof, bool required) {
   RuleOutcome out{rule, applies(rule, *subject.program), {}, 0, {}};
   const auto deny = [&](Denial denial, std::string detail) {
     out.denial = denial;
@@ -63,7 +63,7 @@ RuleOutcome judge(Rule rule, const Subject& subject, const Certificate& certific
   };
   if (!out.applicable && required)
     return deny(Denial::not_applicable, fmt::format("it is required, but {}", absence(rule)));
-  const auto answer = check_rule(rule, subject, certificate);
+  const auto answer = check_rule(rule, subject, proof);
   if (!out.applicable) {
     return answer ? deny(Denial::not_applicable, "it has a witness, but does not apply") : out;
   }
@@ -85,45 +85,22 @@ const ir::TestIssue* unjustified(const Subject& subject) {
   return at == issues.end() ? nullptr : &*at;
 }
 
-}  // namespace
-
-std::string_view to_string(Denial denial) {
-  constexpr std::array<std::string_view, 8> kNames{
-      "another program",   "another target",     "too large to be checked", "wrong folding",
-      "unjustified place", "missing obligation", "not applicable",          "witness rejected"};
-  const auto index = static_cast<std::size_t>(denial);
-  SPATIALCERT_REQUIRE(index < kNames.size(), "enumerator out of range");
-  return kNames[index];
-}
-
-Outcome recheck(const ir::Program& program, const Certificate& certificate,
-                const std::vector<Rule>& required) {
+/// What the proof shows of a program, which is whole or stands for a class.
+Outcome examine(const ir::Program& program, const Proof& proof, const std::vector<Rule>& required) {
   Outcome out;
-  out.digest = ir::to_hex(ir::digest(program));
   const auto deny = [&](Denial denial, std::string detail) {
     out.denial = denial;
     out.detail = std::move(detail);
     return std::move(out);
   };
-  const ir::Digest target = ir::target_digest(program);
-  if (certificate.target != target) {
-    return deny(Denial::foreign_target,
-                fmt::format("the certificate is about target {}, the program is for {}",
-                            ir::to_hex(certificate.target), ir::to_hex(target)));
-  }
-  if (ir::to_hex(certificate.program) != out.digest) {
-    return deny(Denial::foreign_program,
-                fmt::format("the certificate is about program {}, this is {}",
-                            ir::to_hex(certificate.program), out.digest));
-  }
   std::optional<ir::Folded> folded;
-  if (!certificate.folding.empty()) {
-    auto made = ir::fold(program, certificate.folding);
+  if (!proof.folding.empty()) {
+    auto made = ir::fold(program, proof.folding);
     if (const auto* why = std::get_if<ir::Unfoldable>(&made))
       return deny(Denial::unfoldable, fmt::format("group {}: {}", why->group, why->why));
     folded = std::move(std::get<ir::Folded>(made));
   }
-  auto translated = make_subject(folded ? folded->program : program, certificate.justified);
+  auto translated = make_subject(folded ? folded->program : program, proof.justified);
   if (const auto* why = std::get_if<Untranslatable>(&translated)) {
     return deny(Denial::too_large,
                 fmt::format("op {} of engine program {} unrolls to more than {} ops", why->limit.op,
@@ -134,30 +111,132 @@ Outcome recheck(const ir::Program& program, const Certificate& certificate,
   if (const ir::TestIssue* issue = unjustified(subject))
     return deny(Denial::unjustified, issue_text(subject, *issue));
   if (folded) {
-    const auto objections = folding::check(certificate.folding, *folded, subject);
+    const auto objections = folding::check(proof.folding, *folded, subject);
     if (!objections.empty()) {
       return deny(Denial::unfoldable,
                   fmt::format("group {}: {}", objections.front().group, objections.front().why));
     }
   }
-  if (folded && certificate.shard) {
-    if (const auto why =
-            folding::labels_change(certificate.folding, *folded, subject, *certificate.shard))
+  if (folded && proof.shard) {
+    if (const auto why = folding::labels_change(proof.folding, *folded, subject, *proof.shard))
       return deny(Denial::unfoldable, *why);
   }
-  if (folded && certificate.reduction && certificate.reduction->typing) {
-    if (const auto why = folding::types_change(certificate.folding, *folded, subject,
-                                               *certificate.reduction->typing))
+  if (folded && proof.reduction && proof.reduction->typing) {
+    if (const auto why =
+            folding::types_change(proof.folding, *folded, subject, *proof.reduction->typing))
       return deny(Denial::unfoldable, *why);
   }
   for (const Rule rule : all_rules()) {
     const bool asked = std::find(required.begin(), required.end(), rule) != required.end();
-    out.rules.push_back(judge(rule, subject, certificate, asked));
+    out.rules.push_back(judge(rule, subject, proof, asked));
     const RuleOutcome& last = out.rules.back();
     if (!last.denial || out.denial) continue;
     out.denial = last.denial;
     out.detail = fmt::format("{}: {}", to_string(rule), last.detail);
   }
+  return out;
+}
+
+/// Sections are of the classes that the certificate says, in the order of the program.
+class Stated final : public composition::Guess {
+ public:
+  explicit Stated(const Certificate& certificate) : certificate_(certificate) {}
+  void candidates(const composition::Excerpt& /*excerpt*/,
+                  std::vector<std::uint32_t>& out) override {
+    fresh_ = false;
+    if (at_ == certificate_.class_of.size()) return;
+    const std::uint32_t number = certificate_.class_of[at_++];
+    fresh_ = number == founded_;
+    if (!fresh_) out.push_back(number);
+  }
+  bool may_found() override {
+    if (fresh_) ++founded_;
+    return fresh_;
+  }
+
+ private:
+  const Certificate& certificate_;
+  std::size_t at_ = 0;
+  std::uint32_t founded_ = 0;
+  bool fresh_ = false;
+};
+
+/// What the proofs of classes show of the whole program.
+Outcome examine_classes(const ir::Program& program, const Certificate& certificate,
+                        const std::vector<Rule>& required) {
+  Outcome out;
+  const auto deny = [&](Denial denial, std::string detail) {
+    if (!out.denial) {
+      out.denial = denial;
+      out.detail = std::move(detail);
+    }
+    return out;
+  };
+  Stated guess(certificate);
+  const auto found = composition::divide(program, guess);
+  if (const auto* objection = std::get_if<composition::Objection>(&found))
+    return deny(Denial::undivided, objection->why);
+  const auto& division = std::get<composition::Division>(found);
+  if (division.class_of != certificate.class_of ||
+      division.classes.size() != certificate.classes.size())
+    return deny(Denial::undivided, "the program has other sections");
+  std::vector<std::vector<std::uint64_t>> counts(kRules);
+  for (std::size_t c = 0; c < division.classes.size(); ++c) {
+    const ir::Program one = composition::program_of(program, division.classes[c]);
+    const Outcome outcome = examine(one, certificate.classes[c], {});
+    if (outcome.denial)
+      return deny(*outcome.denial,
+                  fmt::format("class {}, of section {}: {}", c, one.name, outcome.detail));
+    for (const RuleOutcome& rule : outcome.rules)
+      counts[static_cast<std::size_t>(rule.rule)].push_back(rule.obligations);
+  }
+  for (const Rule rule : all_rules()) {
+    RuleOutcome& last = out.rules.emplace_back();
+    last.rule = rule;
+    last.applicable = applies(rule, program);
+    if (last.applicable) {
+      last.obligations = composition::shown(rule, division, counts[static_cast<std::size_t>(rule)]);
+    } else if (std::find(required.begin(), required.end(), rule) != required.end()) {
+      last.denial = Denial::not_applicable;
+      last.detail = fmt::format("it is required, but {}", absence(rule));
+      deny(Denial::not_applicable, fmt::format("{}: {}", to_string(rule), last.detail));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(Denial denial) {
+  constexpr std::array<std::string_view, 9> kNames{
+      "another program",    "another target", "too large to be checked",
+      "wrong folding",      "wrong classes",  "unjustified place",
+      "missing obligation", "not applicable", "witness rejected"};
+  const auto index = static_cast<std::size_t>(denial);
+  SPATIALCERT_REQUIRE(index < kNames.size(), "enumerator out of range");
+  return kNames[index];
+}
+
+Outcome recheck(const ir::Program& program, const Certificate& certificate,
+                const std::vector<Rule>& required) {
+  const std::string digest = ir::to_hex(ir::digest(program));
+  const auto deny = [&](Denial denial, std::string detail) {
+    return Outcome{digest, denial, std::move(detail), {}};
+  };
+  const ir::Digest target = ir::target_digest(program);
+  if (certificate.target != target) {
+    return deny(Denial::foreign_target,
+                fmt::format("the certificate is about target {}, the program is for {}",
+                            ir::to_hex(certificate.target), ir::to_hex(target)));
+  }
+  if (ir::to_hex(certificate.program) != digest) {
+    return deny(Denial::foreign_program,
+                fmt::format("the certificate is about program {}, this is {}",
+                            ir::to_hex(certificate.program), digest));
+  }
+  Outcome out = certificate.classes.empty() ? examine(program, certificate, required)
+                                            : examine_classes(program, certificate, required);
+  out.digest = digest;
   return out;
 }
 

@@ -2,9 +2,11 @@
 //
 // Everything is recomputed from the program: digests, the places that counting justifies, the
 // obligations of every rule. Loops are folded as the certificate says, and that the folded program
-// stands for the whole one is checked (proofs/folding/check.hpp). Of the certificate only what could not be recomputed is used: the
-// places that known order is to justify and the witnesses, and each of them is checked. Which rules
-// apply is decided by the program, never by the certificate.
+// stands for the whole one is checked (proofs/folding/check.hpp). If it proves classes of sections,
+// that they stand for the whole is checked (proofs/composition/check.hpp). Of the certificate only
+// what could not be recomputed is used: the places that known order is to justify and the
+// witnesses, and each of them is checked. Which rules apply is decided by the program, never by the
+// certificate.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +27,7 @@ enum class Denial : std::uint8_t {
   foreign_target,   ///< it is about another target
   too_large,        ///< the program unrolls to more ops than the analysis takes
   unfoldable,       ///< the loops that it folds cannot be folded so
+  undivided,        ///< its classes of sections do not stand for the program
   unjustified,      ///< a place of the net that it gives is not justified
   missing,          ///< an applicable or required rule has no witness
   not_applicable,   ///< a witness, or a requirement, of a rule that does not apply
@@ -50,8 +53,8 @@ struct Outcome {
 };
 
 /// `program` is validated. `required`: rules that must apply and be shown, whatever the program
-/// says; all applicable ones are required anyway. Linear in the program, its loops unrolled but for those
-/// that the certificate folds.
+/// says; all applicable ones are required anyway. Linear in the program, its loops unrolled but for
+/// those that the certificate folds; of sections that are alike, only one is unrolled.
 [[nodiscard]] Outcome recheck(const ir::Program& program, const Certificate& certificate,
                               const std::vector<Rule>& required = {});
 

@@ -61,7 +61,7 @@ class Lemma {
     const bool matmul = step_.op == ir::OpKind::matmul && operand < 2;
     if (c.kind == TypeKind::slice) {
       if (matmul && c.along == Along::inside) return operand == 0 ? Along::columns : Along::rows;
-      return c.along == Along::line ? Along::columns : c.along;
+      return c.along == Along::line ? Along::columns : c.along;  // of a line without a shape
     }
     if (c.kind != TypeKind::replicated || step_.result.kind != TypeKind::slice || matmul ||
         step_.op == ir::OpKind::gather)
@@ -113,11 +113,8 @@ class Lemma {
     const Along cut = cut_of(i);
     Family out;
     if (c.kind == TypeKind::zero) {
-      const Matrix zero{c.rows, c.cols,
-                        std::vector<smt::Term>(std::size_t{c.rows} * c.cols, query_.constant(0))};
-      const auto [rows, cols] = whole_shape(step_.result, step_.result.along);
-      out.whole = {rows, cols, std::vector<smt::Term>(rows * cols, query_.constant(0))};
-      out.parts.assign(kParts, zero);
+      out.whole = {1, 1, {query_.constant(0)}};  // spread as far as needed
+      out.parts.assign(kParts, out.whole);
       return out;
     }
     if (c.kind == TypeKind::replicated && cut == Along::inside) {
@@ -292,7 +289,7 @@ Content content_of(const Types& types, TypeId id, const Shape& shape) {
   const Type& type = types[id];
   Content c{type.kind, Along::inside, false, type.largest, 1, 2};
   if (type.kind == TypeKind::slice) {
-    c.along = type.along;
+    c.along = oriented(type.along, shape);
     c.stacked = type.stacked;
   }
   if (!shape.none()) {
@@ -320,9 +317,13 @@ bool has_lemma(const StepKind& step) {
   const auto divided = [](const Content& c) {
     return c.kind == TypeKind::partial || (c.kind == TypeKind::slice && !c.stacked);
   };
-  if (std::any_of(step.operands.begin(), step.operands.end(),
-                  [](const Content& c) { return c.along == Along::unclear; }))
-    return false;
+  if (step.result.kind == TypeKind::slice && step.result.along == Along::inside) return false;
+  // Of what is inside the parts there is no whole, but where it is taken for their entries.
+  const bool entries = step.op == ir::OpKind::matmul && step.result.kind == TypeKind::partial;
+  for (const Content& c : step.operands) {
+    if (c.kind != TypeKind::slice) continue;
+    if (c.along == Along::unclear || (c.along == Along::inside && !entries)) return false;
+  }
   return std::any_of(step.operands.begin(), step.operands.end(), divided) || divided(step.result);
 }
 

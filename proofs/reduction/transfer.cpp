@@ -28,13 +28,6 @@ Along as_line(Along along, Shape shape) {
   return along == Along::rows ? Along::line : Along::unclear;
 }
 
-Along from_line(Along along, Shape shape) {
-  if (along != Along::line || shape.none()) return along;
-  if (shape.rows == 1) return Along::columns;
-  if (shape.cols == 1) return Along::rows;
-  return Along::unclear;
-}
-
 enum class Linearity : std::uint8_t {
   linear,       ///< in its first operand, the others being whole
   elementwise,  ///< any function, element by element
@@ -71,7 +64,10 @@ Linearity linearity_of(ir::OpKind op) {
 class Transfer {
  public:
   Transfer(Types& types, const OpText& what, const std::vector<Operand>& operands, Shape out)
-      : types_(types), what_(what), operands_(operands), out_(out) {}
+      : types_(types), what_(what), operands_(operands), out_(out) {
+    for (Operand& operand : operands_)
+      operand.type = reshaped(types, operand.type, {}, operand.shape);
+  }
 
   Transferred run() {
     if (operands_.empty()) return unclear(fmt::format("{} reads nothing", name()));
@@ -166,7 +162,7 @@ class Transfer {
   Transferred elementwise() {
     std::optional<std::size_t> first;
     Along along = Along::inside;
-    bool stacked = true;
+    bool stacked = true, spreads = false;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const Type& t = type(operands_[i]);
       if (!is(t, TypeKind::slice)) continue;
@@ -176,10 +172,13 @@ class Transfer {
       if (!first) first = i;
       stacked = stacked && t.stacked;
       const Along here = spread(operands_[i]);
+      spreads = spreads || here != t.along;
       if (here == Along::inside) continue;
       along = along == Along::inside || along == here ? here : Along::unclear;
     }
     if (!first) return replicated();
+    if (spreads && !stacked)
+      return unclear(fmt::format("{} spreads over every part what is its own", name()));
     return slice(type(operands_[*first]), along, stacked);
   }
 
@@ -209,6 +208,14 @@ class Transfer {
 
   /// What looks at whole rows must not look at a part of them only.
   std::optional<Transferred> over_rows() {
+    for (std::size_t i = 1; i < operands_.size(); ++i) {
+      const Type& other = type(operands_[i]);
+      const bool whole = other.along == Along::inside || other.along == Along::rows;
+      const Type& row = type(operands_[0]);
+      const bool stacked = is(row, TypeKind::slice) && row.stacked && other.stacked;
+      if (is(other, TypeKind::slice) && !stacked && !whole)
+        return unclear(fmt::format("{} over an axis of {} that may be cut", name(), text(i)));
+    }
     const Type& t = type(operands_[0]);
     if (!is(t, TypeKind::slice) || t.along == Along::inside || t.along == Along::rows)
       return std::nullopt;
@@ -386,8 +393,11 @@ class Transfer {
       if (a.stacked && b.stacked) return slice(a, Along::unclear, true);
       return unclear(fmt::format("matmul of {} and {} crosses parts", text(0), text(1)));
     }
-    if (rows) return slice(a, Along::rows, a.stacked);
-    if (columns) return slice(a, Along::columns, b.stacked);
+    // Every part multiplies with a matrix of its own: so it must be meant part by part.
+    if ((rows && !a.stacked) || (columns && !b.stacked))
+      return unclear(fmt::format("matmul of {} and {}, part by part", text(0), text(1)));
+    if (rows) return slice(a, Along::rows, true);
+    if (columns) return slice(a, Along::columns, true);
     return slice(a, Along::inside, a.stacked && b.stacked);
   }
 
@@ -412,8 +422,7 @@ class Transfer {
       return of(table);
     }
     if (!is(table, TypeKind::slice)) {
-      if (!is(index, TypeKind::slice)) return replicated();
-      return slice(index, index.along == Along::columns ? Along::rows : index.along, index.stacked);
+      return is(index, TypeKind::slice) ? gathered_by(index) : replicated();
     }
     if (is(index, TypeKind::slice)) {
       if (!same_slice(table, index)) return mismatched(0, 1);
@@ -426,10 +435,22 @@ class Transfer {
     return unclear(fmt::format("gather picks rows of {}", text(0)));
   }
 
+  /// Rows of a table that is whole, by the indices of a part.
+  Transferred gathered_by(const Type& index) {
+    const Shape& shape = operands_[1].shape;
+    const bool column = shape.cols == 1, row = shape.rows == 1;
+    const bool runs = index.along == Along::line || (index.along == Along::rows && column) ||
+                      (index.along == Along::columns && row);
+    if (runs && (column || row)) return slice(index, Along::rows, index.stacked);
+    if (index.along == Along::inside) return slice(index, Along::inside, index.stacked);
+    return unclear(fmt::format("gather by {}", text(1)));
+  }
+
   Transferred convolution() {
     if (const auto part = partial()) {
       const Type& t = type(operands_[*part]);
       if (t.largest || operands_.size() != 2 || *part != 0) return nonlinear(*part);
+      if (is(type(operands_[1]), TypeKind::partial)) return nonlinear(1);
       if (is(type(operands_[1]), TypeKind::slice))
         return unclear(fmt::format("conv1d of {} and {}", text(0), text(1)));
       return of(t);
@@ -464,12 +485,19 @@ class Transfer {
 
   Types& types_;
   const OpText& what_;
-  const std::vector<Operand>& operands_;
+  std::vector<Operand> operands_;
   Shape out_;
   ValueId value_ = 0;
 };
 
 }  // namespace
+
+Along oriented(Along along, Shape shape) {
+  if (along != Along::line || shape.none()) return along;
+  if (shape.rows == 1) return Along::columns;
+  if (shape.cols == 1) return Along::rows;
+  return Along::unclear;
+}
 
 Transferred transfer(Types& types, const OpText& what, const std::vector<Operand>& operands,
                      Shape out) {
@@ -564,9 +592,12 @@ TypeId blend(Types& types, TypeId a, TypeId b) {
 
 TypeId reshaped(Types& types, TypeId id, Shape from, Shape to) {
   const Type type = types[id];
-  if (!is(type, TypeKind::slice) || from == to) return id;
+  const bool line = type.along == Along::line && !to.none();
+  if (!is(type, TypeKind::slice) || (from == to && !line)) return id;
+  // Without a shape only a line has an axis.
+  if (from.none() && !line) return id;
   Type out = type;
-  out.along = from_line(as_line(type.along, from), to);
+  out.along = oriented(as_line(type.along, from), to);
   return types.number(out);
 }
 

@@ -41,6 +41,9 @@ struct Transferred {
   std::optional<Violation> violation;
 };
 
+/// A line's axis in a vector of this shape.
+[[nodiscard]] Along oriented(Along along, Shape shape);
+
 /// `what`: the op and its constant; `out`: shape of what is written.
 struct OpText {
   ir::OpKind op = ir::OpKind::copy;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "proofs/issues.hpp"
@@ -76,8 +77,15 @@ class Equations {
       std::vector<Bits> operands;
       std::size_t at = 0;
       for (const std::size_t end : part.ends) {
+        // Most operands are many segments of one label: each label once.
         std::vector<Bits> stretches;
-        for (; at < end; ++at) stretches.push_back(content(part.reads[at]));
+        std::set<std::uint64_t> seen;
+        for (; at < end; ++at) {
+          const std::uint32_t segment = part.reads[at];
+          const bool here = written_.count(segment) != 0;
+          const std::uint64_t key = here ? segment : kFromBefore + known_[segment];
+          if (seen.insert(key).second) stretches.push_back(content(segment));
+        }
         operands.push_back(blended(stretches));
       }
       results.push_back(step.reduces ? reduced(operands) : joined(operands));
@@ -149,7 +157,8 @@ class Equations {
 
   /// What the segment holds now: written here, or known from before.
   const Bits& content(std::uint32_t segment) {
-    const auto [at, fresh] = written_.try_emplace(segment);
+    if (const auto here = written_.find(segment); here != written_.end()) return here->second;
+    const auto [at, fresh] = before_.try_emplace(known_[segment]);
     if (!fresh) return at->second;
     const Known& label = knowledge_[known_[segment]];
     for (const auto& [number, all] : label.chips) {
@@ -227,7 +236,9 @@ class Equations {
   const std::vector<std::uint32_t>& known_;
   std::size_t chips_;
   bool all_chips_own_;
+  static constexpr std::uint64_t kFromBefore = std::uint64_t{1} << 32U;
   std::unordered_map<std::uint32_t, Bits> written_;
+  std::unordered_map<std::uint32_t, Bits> before_;  ///< by number of the label
   std::vector<smt::Term> violations_;
   std::uint64_t names_ = 0;
   std::size_t size_ = 0;

@@ -7,7 +7,7 @@
 namespace spatialcert::proofs::test {
 namespace {
 
-const std::string kStart{"\x89SCC\r\n\x1a\n\x02", 9};
+const std::string kStart{"\x89SCC\r\n\x1a\n\x03", 9};
 
 std::string text_of(const ir::Digest& digest) { return {digest.begin(), digest.end()}; }
 
@@ -76,7 +76,7 @@ std::string payload_of(const std::string& raw) {
 }
 
 std::string payload_head() {
-  return natural(4) + "test" + std::string(64, '\x11') + natural(1) + natural(0) + natural(0);
+  return natural(4) + "test" + std::string(64, '\x11') + natural(0) + natural(0) + natural(0);
 }
 
 std::string obligation(std::uint64_t rule, const std::string& witness,

@@ -23,7 +23,7 @@ std::string with(const std::string& obligations, std::uint64_t count = 1) {
 
 /// A payload with these justified places, and nothing proved.
 std::string with_places(const std::string& places) {
-  return forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) + natural(0) + places + natural(0));
+  return forge(natural(4) + "test" + std::string(64, '\x11') + natural(0) + natural(0) + places + natural(0));
 }
 
 /// A compressed certificate, by its parts.
@@ -191,15 +191,57 @@ TEST_CASE("obligations that do not ascend") {
             .reduction.has_value());
 }
 
-TEST_CASE("other classes than the program") {
-  for (const std::uint64_t classes : {0, 2, 1000}) {
-    CHECK(refusal(forge(natural(4) + "test" + std::string(64, '\x11') + natural(classes) +
-                        natural(0) + natural(0))) == Reason::unknown_class);
+/// A payload with these classes of sections.
+std::string with_classes(std::uint64_t classes, const std::vector<std::uint64_t>& of_sections,
+                         const std::string& proofs) {
+  std::string payload = natural(4) + "test" + std::string(64, '\x11') + natural(classes) +
+                        natural(of_sections.size());
+  for (const std::uint64_t number : of_sections) payload += natural(number);
+  return forge(payload + proofs);
+}
+
+/// A proof of one class, with six rules, of which only liveness has something to say.
+std::string proof_of_class(std::uint64_t number, std::uint64_t subject = 1) {
+  std::string all = natural(0) + natural(0) + natural(6);
+  const std::string zeros = integer(1) + natural(20) + std::string(20, '\0');
+  for (const std::uint64_t rule : {0, 1, 2, 4, 6, 9})
+    all += obligation(rule, rule == 0 ? zeros : "", std::nullopt, subject, number);
+  return all;
+}
+
+TEST_CASE("classes of sections, each with a proof of its own") {
+  const Certificate good =
+      decoded(with_classes(2, {0, 0, 1, 0}, proof_of_class(0) + proof_of_class(1)));
+  CHECK(good.class_of == std::vector<std::uint32_t>{0, 0, 1, 0});
+  REQUIRE(good.classes.size() == 2);
+  CHECK(good.classes[1].liveness->potential.size() == 20);
+  CHECK_FALSE(good.liveness.has_value());
+  CHECK(decoded(encode(good)).class_of == good.class_of);
+}
+
+TEST_CASE("malformed classes") {
+  const std::string two = proof_of_class(0) + proof_of_class(1);
+  for (const auto& numbers : std::vector<std::vector<std::uint64_t>>{
+           {1, 0}, {0, 2, 1}, {0, 0}, {}, {0, 1, 2}, {0, 1, std::uint64_t{1} << 32U}}) {
+    CHECK(refusal(with_classes(2, numbers, two)) == Reason::malformed_classes);
   }
+  CHECK(refusal(with_classes(1, {0, 1}, two)) == Reason::malformed_classes);
+  CHECK(refusal(with_classes(2, {0, 1}, proof_of_class(0) + proof_of_class(0))) ==
+        Reason::unknown_class);
+  CHECK(refusal(with_classes(2, {0, 1}, proof_of_class(0) + proof_of_class(1, 0))) ==
+        Reason::unknown_subject);
+  CHECK(refusal(with_classes(2, {0, 1}, proof_of_class(0))) == Reason::truncated);
+  CHECK(refusal(with_classes(1, {0}, two)) == Reason::trailing_data);
+}
+
+TEST_CASE("no room is made for classes that have no bytes") {
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t i = 0; i < 100; ++i) all.push_back(i);
+  CHECK(refusal(with_classes(100, all, std::string(99 * 12, '\0'))) == Reason::truncated);
 }
 
 TEST_CASE("malformed producer") {
-  const std::string rest = std::string(64, '\x11') + natural(1) + natural(0) + natural(0) + natural(0);
+  const std::string rest = std::string(64, '\x11') + natural(0) + natural(0) + natural(0) + natural(0);
   CHECK(decoded(forge(natural(0) + rest)).producer.empty());
   CHECK(refusal(forge(natural(2) + "a\n" + rest)) == Reason::malformed_producer);
   CHECK(refusal(forge(natural(2) + "\x1b[" + rest)) == Reason::malformed_producer);
@@ -259,7 +301,7 @@ TEST_CASE("malformed witness") {
 
 TEST_CASE("malformed folding") {
   const auto refused = [](const std::string& folding) {
-    return refusal(forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) + folding +
+    return refusal(forge(natural(4) + "test" + std::string(64, '\x11') + natural(0) + folding +
                          natural(0) + natural(0))) == Reason::malformed_folding;
   };
   const auto group = [](std::uint64_t removed, std::int64_t program, std::int64_t op,
@@ -270,7 +312,7 @@ TEST_CASE("malformed folding") {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 63U;
   constexpr std::int64_t kBeyond = std::int64_t{1} << 32U;
   const Certificate good =
-      decoded(forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) +
+      decoded(forge(natural(4) + "test" + std::string(64, '\x11') + natural(0) +
                     group(kMost - 1, 2, 3, kMost - 1, kMost - 1) + natural(0) + natural(0)));
   REQUIRE(good.folding.size() == 1);
   CHECK(good.folding[0].removed == std::numeric_limits<std::int64_t>::max());
@@ -295,7 +337,7 @@ TEST_CASE("nothing is allocated for elements that have no bytes") {
   CHECK(detail(with_places(natural(2) + std::string(6, '\0'))) == "2 elements in 7 bytes");
   CHECK(detail(with_places(natural(2) + std::string(7, '\0'))) == "it ends too early");
   const auto with_folding = [](const std::string& folding) {
-    return forge(natural(4) + "test" + std::string(64, '\x11') + natural(1) + folding);
+    return forge(natural(4) + "test" + std::string(64, '\x11') + natural(0) + folding);
   };
   CHECK(detail(with_folding(natural(2) + "123")) == "2 elements in 3 bytes");
   CHECK(detail(with_folding(natural(1) + natural(5) + natural(2) + "1234567")) ==

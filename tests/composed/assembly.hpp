@@ -32,7 +32,11 @@ struct OpenLink {
 /// Makes one section after the other, and knows what those before have declared and touched.
 class Assembly {
  public:
-  explicit Assembly(std::uint64_t seed) : random_(seed * 2654435761U + 17) { sample_.seed = seed; }
+  /// `repeats`: sections do what the first one does, with other tensors.
+  explicit Assembly(std::uint64_t seed, bool repeats = false)
+      : random_(seed * 2654435761U + 17), repeats_(repeats) {
+    sample_.seed = seed;
+  }
 
   CompositionSample run();
 
@@ -46,7 +50,7 @@ class Assembly {
   // ---- tensors
 
   /// Every name has one size everywhere.
-  [[nodiscard]] static std::uint64_t columns(const std::string& name);
+  [[nodiscard]] std::uint64_t columns(const std::string& name) const;
   void declare(const std::string& name, bool written);
   /// A tensor that the section may read; and one that it may write.
   std::string readable();
@@ -92,6 +96,7 @@ class Assembly {
   void bound_residents();
 
   Random random_;
+  bool repeats_;
   CompositionSample sample_;
   bool damaged_ = false;
   std::vector<TestPlace> places_;

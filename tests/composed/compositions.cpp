@@ -23,6 +23,7 @@ ir::Target small_target() {
   target.mesh_height = 1;
   target.spaces = {{"sram", 256, kPage}, {"dram", 256, 1}};
   target.semaphore_maximum = 7;
+  target.semaphores_per_site = 40;
   return target;
 }
 
@@ -44,9 +45,15 @@ CompositionSample Assembly::run() {
   sample_.persistent = random_.chance(30);
   const auto& all = all_places();
   places_ = all[random_.below(sample_.persistent ? 4 : all.size())];
-  const std::uint32_t sections = sample_.persistent ? 2 : 2 + random_.below(2);
+  const std::uint32_t sections = sample_.persistent ? 2 : 2 + random_.below(2) + (repeats_ ? 1 : 0);
   for (const char* name : {"x", "w"}) defined_.insert(name);
-  for (std::uint32_t s = 0; s < sections; ++s) make_section(s, s + 1 == sections);
+  const Random first = random_;
+  for (std::uint32_t s = 0; s < sections; ++s) {
+    // One of them may be another one after all.
+    if (repeats_ && !random_.chance(s == 0 ? 0 : 15)) random_ = first;
+    make_section(s, s + 1 == sections);
+  }
+  if (repeats_) random_ = Random(sample_.seed * 77 + 5);
   put_together();
   bound_residents();
   if (!random_.chance(12)) {
@@ -180,5 +187,6 @@ void Assembly::bound_residents() {
 }
 
 CompositionSample random_composition(std::uint64_t seed) { return Assembly(seed).run(); }
+CompositionSample repeated_composition(std::uint64_t seed) { return Assembly(seed, true).run(); }
 
 }  // namespace spatialcert::tests

@@ -32,6 +32,10 @@ struct CompositionSample {
 /// The composition of a seed; always valid.
 [[nodiscard]] CompositionSample random_composition(std::uint64_t seed);
 
+/// The same of sections most of which do what the first one does: names aside they are alike, or
+/// almost.
+[[nodiscard]] CompositionSample repeated_composition(std::uint64_t seed);
+
 /// Makes one fault of a random kind in a composed program; empty if that kind has nothing to damage
 /// or would leave no valid program.
 [[nodiscard]] std::string damage_composition(ir::Program& program, Random& random);

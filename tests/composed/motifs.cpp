@@ -8,7 +8,8 @@ using ir::OpCode;
 
 // ---- tensors
 
-std::uint64_t Assembly::columns(const std::string& name) {
+std::uint64_t Assembly::columns(const std::string& name) const {
+  if (repeats_) return 2;
   std::uint64_t sum = 0;
   for (const char c : name) sum = sum * 31 + static_cast<unsigned char>(c);
   return 1 + sum % 4;

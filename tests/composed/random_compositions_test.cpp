@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,33 @@ std::string rechecked(const ir::Program& program, const certify::ProgramReport& 
   return "";
 }
 
+/// The same, judged section by section: what does not fit.
+std::string against_sections(const ir::Program& program, const certify::ProgramReport& report) {
+  certify::Options options;
+  options.divide_from = 0;
+  options.divide_percent = 100;
+  options.keep_witnesses = true;
+  const auto other = certify::certify(program, options);
+  if (other.verdict != report.verdict || other.rules.size() != report.rules.size())
+    return fmt::format("{} as a whole, {} section by section", to_string(report.verdict),
+                       to_string(other.verdict));
+  for (std::size_t r = 0; r < report.rules.size(); ++r) {
+    if (report.rules[r].verdict == other.rules[r].verdict) continue;
+    return fmt::format("{}: {} as a whole, {} section by section",
+                       proofs::to_string(report.rules[r].rule), to_string(report.rules[r].verdict),
+                       to_string(other.rules[r].verdict));
+  }
+  return rechecked(program, other);
+}
+
+/// How it is certified section by section, if it is.
+std::optional<certify::DividedSections> divided_sections(const ir::Program& program) {
+  certify::Options options;
+  options.divide_from = 0;
+  options.divide_percent = 100;
+  return certify::certify(program, options).divided;
+}
+
 /// Is there a witness of `boundary` at all that the check accepts? Of a program that slips through.
 std::string accepted_centres(const ir::Program& program) {
   const auto found = proofs::find_subject(program);
@@ -105,6 +133,7 @@ Judgement judge_all(const ir::Program& program) {
   Judgement j = judge(program, options, kStates);
   if (j.disagreement.empty()) j.disagreement = against_itself(program, j.report);
   if (j.disagreement.empty()) j.disagreement = rechecked(program, j.report);
+  if (j.disagreement.empty()) j.disagreement = against_sections(program, j.report);
   if (j.disagreement.empty() && j.findings.complete && !j.findings.slips.empty())
     j.disagreement = accepted_centres(program);
   return j;
@@ -143,7 +172,7 @@ void check_shape(const Tally& t) {
 TEST_CASE("pipeline, oracle and checker agree on random compositions") {
   Tally tally;
   std::map<std::string, std::uint64_t> features;
-  std::uint64_t damaged = 0;
+  std::uint64_t damaged = 0, divided = 0, damaged_and_divided = 0;
   int shown = 0;
   const std::uint64_t first = first_seed();
   for (std::uint64_t seed = first; seed < first + samples() && shown < 3; ++seed) {
@@ -152,6 +181,10 @@ TEST_CASE("pipeline, oracle and checker agree on random compositions") {
     tally.add(j, sample.fault);
     for (const std::string& name : sample.features) ++features[name];
     damaged += sample.fault == "none" ? 0 : 1;
+    if (j.report.verdict == Verdict::certified && divided_sections(sample.program)) {
+      ++divided;
+      damaged_and_divided += sample.fault == "none" ? 0 : 1;
+    }
     if (!j.disagreement.empty()) {
       ++shown;
       FAIL_CHECK("seed " << seed << ", " << sample.fault << ": " << j.disagreement << "\n"
@@ -170,10 +203,46 @@ TEST_CASE("pipeline, oracle and checker agree on random compositions") {
   }
   MESSAGE(tally.text() << counts_text("features", features));
   tally.report("random compositions");
+  count("random compositions certified section by section", divided);
+  MESSAGE(divided << " certified section by section, " << damaged_and_divided
+                  << " of them damaged");
   if (shown > 0) return;
   CHECK(damaged * 2 > tally.programs);
   CHECK(tally.undecided_in_class == 0);
+  CHECK(divided * 2 > tally.certified);
+  CHECK(damaged_and_divided * 50 > tally.programs);
   check_shape(tally);
+}
+
+TEST_CASE(
+    "sections that are alike, or almost: certified once or not, the verdict is that of the "
+    "oracle") {
+  Tally tally;
+  std::uint64_t divided = 0, once = 0, damaged = 0;
+  int shown = 0;
+  const std::uint64_t first = first_seed();
+  for (std::uint64_t seed = first; seed < first + samples() / 4 && shown < 3; ++seed) {
+    const CompositionSample sample = repeated_composition(seed);
+    const Judgement j = judge_all(sample.program);
+    tally.add(j, sample.fault);
+    if (j.report.verdict == Verdict::certified) {
+      const auto how = divided_sections(sample.program);
+      divided += how ? 1 : 0;
+      once += how && how->classes < how->sections ? 1 : 0;
+      damaged += how && how->classes < how->sections && sample.fault != "none" ? 1 : 0;
+    }
+    if (j.disagreement.empty()) continue;
+    ++shown;
+    FAIL_CHECK("seed " << seed << ", " << sample.fault << ": " << j.disagreement << "\n"
+                       << small_listing(sample.program, [](const ir::Program& p) {
+                            return !judge_all(p).disagreement.empty();
+                          }));
+  }
+  MESSAGE(tally.text() << divided << " certified section by section, " << once
+                       << " with a class of several sections, " << damaged << " of them damaged");
+  count("compositions with sections certified once", once);
+  CHECK(once * 10 > tally.programs);
+  CHECK(damaged * 50 > tally.programs);
 }
 
 }  // namespace

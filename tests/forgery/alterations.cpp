@@ -308,6 +308,19 @@ std::string whole_witness(Forger& f) {
 
 }  // namespace
 
+namespace {
+
+/// The proof of the whole is that of all sections.
+std::string sections(Forger& f) {
+  f.c.classes.assign(1 + f.random.below(2), f.c);
+  f.c.class_of.assign(1 + f.random.below(3), 0);
+  if (f.c.classes.size() == 2) f.c.class_of.push_back(1);
+  static_cast<proofs::Proof&>(f.c) = {};
+  return "classes of sections claimed";
+}
+
+}  // namespace
+
 std::string alter(Certificate& certificate, std::uint32_t transitions, Random& random) {
   Forger f{certificate, std::max(transitions, 1U), random};
   if (certificate.boundary && random.chance(25)) return centres(f);
@@ -315,6 +328,7 @@ std::string alter(Certificate& certificate, std::uint32_t transitions, Random& r
   const std::uint32_t draw = random.below(100);
   if (draw < 5) return digests(f);
   if (draw < 8) return foldings(f);
+  if (draw < 10 && certificate.classes.empty()) return sections(f);
   if (draw < 30 && !certificate.justified.empty()) return one_place(f);
   if (draw < 45) return all_places(f);
   if (draw < 60 && certificate.liveness) return potentials(f);

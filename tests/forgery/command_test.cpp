@@ -139,7 +139,7 @@ TEST_CASE("help and version go to standard output and end in 0") {
   CHECK(contains(help.out, "Example"));
   const Ran version = recheck({"--version"});
   CHECK(version.status == 0);
-  CHECK(contains(version.out, "certificates of version 2"));
+  CHECK(contains(version.out, "certificates of version 3"));
 }
 
 TEST_CASE("70: what cannot be written, whatever the answer") {

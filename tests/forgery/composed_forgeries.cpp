@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <utility>
 
+#include "certify/pipeline.hpp"
 #include "ir/validate.hpp"
+#include "proofs/composition/find.hpp"
 #include "tests/composed/compositions.hpp"
 #include "tests/composition/edits.hpp"
 #include "tests/counts.hpp"
+#include "tests/forgery/claims.hpp"
 #include "tests/forgery/forger.hpp"
 #include "tests/proofs/sharded.hpp"
 
@@ -86,6 +91,129 @@ TEST_CASE("forgeries about composed programs are denied, or true") {
   for (const char* reason : {"slip-through", "interference", "against the order of the sections"}) {
     CAPTURE(reason);
     CHECK(court.reasons.contains(reason));
+  }
+}
+
+/// Section by section, nothing if it cannot be certified so.
+std::optional<proofs::Certificate> by_sections(const ir::Program& program) {
+  certify::Options options;
+  options.divide_from = 0;
+  options.divide_percent = 100;
+  options.keep_witnesses = true;
+  auto report = certify::certify(program, options);
+  if (!report.divided) return std::nullopt;
+  return std::move(report.certificate);
+}
+
+/// One thing changed in what a certificate says of sections and their classes.
+std::string alter_classes(proofs::Certificate& claim, Random& random) {
+  auto& of = claim.class_of;
+  auto& classes = claim.classes;
+  const auto some = [&](std::size_t size) {
+    return random.below(static_cast<std::uint32_t>(size));
+  };
+  switch (random.below(8)) {
+    case 0:
+      of[some(of.size())] = some(classes.size() + 1);
+      return "a section of another class";
+    case 1:
+      of.pop_back();
+      return "a section left out";
+    case 2:
+      of.push_back(some(classes.size()));
+      return "a section more";
+    case 3:
+      std::swap(classes[some(classes.size())], classes[some(classes.size())]);
+      return "proofs of classes exchanged";
+    case 4:
+      classes[some(classes.size())] = classes[some(classes.size())];
+      return "the proof of another class";
+    case 5:
+      // All of one class, whatever they are.
+      std::fill(of.begin(), of.end(), 0);
+      classes.resize(1);
+      return "all of one class";
+    case 6:
+      static_cast<proofs::Proof&>(claim) = classes[some(classes.size())];
+      of.clear();
+      classes.clear();
+      return "the proof of a section for the whole";
+    default:
+      proofs::Certificate alone;
+      proofs::Proof& proof = classes[some(classes.size())];
+      static_cast<proofs::Proof&>(alone) = proof;
+      const std::string how = alter(alone, 30, random);
+      proof = alone;
+      return "of a class: " + how;
+  }
+}
+
+/// The best that can be said of a program section by section, if its premises hold; and the same
+/// with what was said of another one's sections.
+std::vector<proofs::Certificate> claims_by_sections(const ir::Program& program,
+                                                    const proofs::Certificate& old,
+                                                    Random& random) {
+  std::vector<proofs::Certificate> out{claimed_for(program, old)};
+  const auto found = proofs::composition::find(program, 100);
+  const auto* division = std::get_if<proofs::composition::Division>(&found);
+  if (division == nullptr) return out;
+  proofs::Certificate best = out.front();
+  best.class_of = division->class_of;
+  best.classes.clear();
+  for (const auto& one : division->classes) {
+    const ir::Program section = proofs::composition::program_of(program, one);
+    best.classes.push_back(best_claim(section, most_places(section, random, 6)));
+  }
+  out.push_back(best);
+  if (best.classes.size() > old.classes.size() && best.class_of.size() == old.class_of.size()) {
+    best.class_of = old.class_of;
+    best.classes.resize(old.classes.size());
+    out.push_back(best);
+  }
+  return out;
+}
+
+TEST_CASE("forgeries about programs certified section by section are denied, or true") {
+  Court court;
+  Random random(37);
+  std::uint64_t taken = 0, programs = 0;
+  const std::uint64_t wanted = std::max<std::uint64_t>(specimens() / 6, 20);
+  for (std::uint64_t seed = 1; taken < wanted && court.in_order(); ++seed) {
+    const ir::Program program =
+        seed % 3 == 0 ? random_composition(seed).program : repeated_composition(seed).program;
+    const auto good = by_sections(program);
+    if (!good) continue;
+    ++taken;
+    court.open(program);
+    for (int i = 0; i < 12; ++i) {
+      proofs::Certificate claim = *good;
+      const std::string how = alter_classes(claim, random);
+      court.judge(claim, how);
+    }
+    const auto claim_all = [&](const ir::Program& other, const std::string& what) {
+      court.open(other);
+      for (const proofs::Certificate& claim : claims_by_sections(other, *good, random))
+        court.judge(claim, what + ", section by section");
+      ++programs;
+    };
+    for (int i = 0; i < 8; ++i) {
+      ir::Program other = program;
+      const std::string fault = damage_composition(other, random);
+      if (!fault.empty()) claim_all(other, fault);
+    }
+    if (taken > 6) continue;
+    for_each_change(program, [&](const ir::Program& other, const std::string& what) {
+      if (!ir::validate(other)) claim_all(other, what);
+    });
+  }
+  MESSAGE(fmt::format("{} certificates; {} other programs\n", taken, programs) << court.text());
+  count("forgeries", court.forgeries);
+  CHECK(court.about_false * 4 >= court.forgeries);
+  CHECK(court.accepted > 0);
+  CHECK(court.too_large * 20 <= court.accepted);
+  for (const char* denial : {"wrong classes", "witness rejected", "unjustified place"}) {
+    CAPTURE(denial);
+    CHECK(court.denials.contains(denial));
   }
 }
 

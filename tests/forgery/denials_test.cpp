@@ -283,7 +283,7 @@ TEST_CASE("unreadable: a real certificate, changed by a forger who seals it agai
         Reason::malformed_witness);
   const std::string unsealed = good.substr(0, good.size() - 32);
   std::string version = unsealed;
-  version[8] = 3;
+  version[8] = 4;
   CHECK(refused(proofs::test::seal(version)) == Reason::other_version);
   CHECK(refused(good.substr(0, good.size() / 2)) == Reason::truncated);
   CHECK(refused(good + "more") == Reason::trailing_data);

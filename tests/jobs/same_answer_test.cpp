@@ -145,4 +145,21 @@ TEST_CASE("jobs: composed programs, with and without classes") {
   for (std::uint64_t seed = 1; seed <= 25; ++seed) same(random_composition(seed).program);
 }
 
+TEST_CASE("jobs: composed programs, section by section") {
+  Options sections;
+  sections.divide_from = 0;
+  sections.divide_percent = 100;
+  const auto made = chain(24, {{{0, 0, 0}, Engine::load}, {{1, 0, 0}, Engine::store}});
+  const ir::Program program = composed(compose::compose(made, {}, {})).program;
+  const Outcome out = same(program, sections);
+  CHECK(out.verdict == Verdict::certified);
+  CHECK(out.json.find("\"divided\": {\"sections\": 24, \"classes\"") != std::string::npos);
+  std::size_t divided = 0;
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    const Outcome each = same(repeated_composition(seed).program, sections);
+    divided += each.json.find("\"divided\"") != std::string::npos ? 1 : 0;
+  }
+  CHECK(divided > 3);
+}
+
 }  // namespace spatialcert::tests

@@ -10,7 +10,7 @@ namespace {
 using Reason = Unreadable::Reason;
 
 std::string head(const std::string& producer, const std::string& justified = natural(0),
-                 std::uint64_t classes = 1) {
+                 std::uint64_t classes = 0) {
   return natural(producer.size()) + producer + std::string(64, '\x11') + natural(classes) +
          natural(0) + justified;
 }
@@ -80,10 +80,33 @@ TEST_CASE("decode: the head of the payload") {
   CHECK(refused(head("\x7f") + natural(0)) == Reason::malformed_producer);
   CHECK(refused(head("\x1f") + natural(0)) == Reason::malformed_producer);
   static_cast<void>(decoded(forge(head(" ~") + natural(0))));
-  CHECK(refused(head("a", natural(0), 0) + natural(0)) == Reason::unknown_class);
-  CHECK(refused(head("a", natural(0), 2) + natural(0)) == Reason::unknown_class);
   CHECK(refused(payload_head() + natural(0) + "x") == Reason::trailing_data);
   CHECK(refused(payload_head() + natural(1'000'000)) == Reason::truncated);
+}
+
+TEST_CASE("decode: classes of sections") {
+  const auto sections = [](std::uint64_t classes, const std::vector<std::uint64_t>& numbers) {
+    std::string out = natural(1) + "a" + std::string(64, '\x11') + natural(classes) +
+                      natural(numbers.size());
+    for (const std::uint64_t number : numbers) out += natural(number);
+    return out;
+  };
+  const auto proof = [](std::uint64_t number, std::uint64_t subject) {
+    const std::string witness = integer(1) + natural(40) + std::string(40, '\0');
+    return natural(0) + natural(0) + natural(1) +
+           obligation(0, witness, std::nullopt, subject, number);
+  };
+  const std::string two = proof(0, 1) + proof(1, 1);
+  CHECK(decoded(forge(sections(2, {0, 1, 0}) + two)).classes[1].liveness->potential.size() == 40);
+  CHECK(refused(sections(2, {1, 0}) + two) == Reason::malformed_classes);
+  CHECK(refused(sections(2, {0, 0}) + two) == Reason::malformed_classes);
+  CHECK(refused(sections(2, {0, 1, 2}) + two) == Reason::malformed_classes);
+  CHECK(refused(sections(1, {}) + two) == Reason::malformed_classes);
+  CHECK(refused(sections(2, {0, 1}) + proof(0, 1) + proof(0, 1)) == Reason::unknown_class);
+  CHECK(refused(sections(2, {0, 1}) + proof(0, 1) + proof(1, 0)) == Reason::unknown_subject);
+  CHECK(refused(sections(2, {0, 1}) + two + "x") == Reason::trailing_data);
+  // So many bytes are not there, whatever the proofs are.
+  CHECK(refusal(forge(sections(2, {0, 1}) + std::string(23, '\0'))) == Reason::truncated);
 }
 
 TEST_CASE("decode: places") {

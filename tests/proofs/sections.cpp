@@ -16,8 +16,11 @@ std::string ranges(const std::vector<EngineParts>& engines, std::size_t part) {
     for (std::size_t i = 0; i < part && i < e.parts.size(); ++i) begin += e.parts[i].size();
     const std::size_t size = part < e.parts.size() ? e.parts[part].size() : 0;
     if (size == 0) continue;
-    out += fmt::format(R"({}{{"site": [0, 0, 0], "engine": "{}", "range": [{}, {}]}})",
-                       out.empty() ? "" : ", ", e.engine, begin, begin + size);
+    const std::size_t colon = e.engine.find(':');
+    const bool placed = colon != std::string::npos;
+    out += fmt::format(R"({}{{"site": [{}, 0, 0], "engine": "{}", "range": [{}, {}]}})",
+                       out.empty() ? "" : ", ", placed ? e.engine.substr(0, colon) : "0",
+                       placed ? e.engine.substr(colon + 1) : e.engine, begin, begin + size);
   }
   return out;
 }

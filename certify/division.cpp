@@ -1,0 +1,173 @@
+#include "certify/division.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "certify/judgement.hpp"
+#include "ir/program_file.hpp"
+#include "proofs/composition/find.hpp"
+#include "proofs/memory/rule.hpp"
+#include "smt/query.hpp"
+
+namespace spatialcert::certify {
+namespace {
+
+using proofs::Rule;
+using proofs::composition::Division;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t index_of(Rule rule) { return static_cast<std::size_t>(rule); }
+
+/// Questions of all sections, numbered within their rule.
+class Numbered {
+ public:
+  explicit Numbered(const Options& options) : options_(options) {}
+
+  [[nodiscard]] Options apply(Options options) {
+    options.on_query = nullptr;
+    if (!options_.on_query) return options;
+    options.on_query = [this](std::string_view rule, std::uint64_t /*number*/,
+                              const std::string& smt2) {
+      options_.on_query(rule, ++asked_[std::string(rule)], smt2);
+    };
+    return options;
+  }
+
+ private:
+  const Options& options_;
+  std::map<std::string, std::uint64_t> asked_;
+};
+
+class Composition {
+ public:
+  Composition(const ir::Program& program, const Options& options, const Division& division)
+      : program_(program), options_(options), division_(division) {
+    for (const Rule rule : proofs::all_rules()) of_rule_[index_of(rule)].rule = rule;
+  }
+
+  /// False if a section does not hold.
+  bool judge(const JudgeSection& judge_section) {
+    Options trial = options_;
+    trial.on_query = nullptr;  // nobody wants the questions of what comes to nothing
+    for (const auto& one : division_.classes) {
+      ProgramReport judged = judge_section(proofs::composition::program_of(program_, one), trial);
+      if (!holds(judged)) return false;
+      add(std::move(judged), one.sections);
+    }
+    return memory(nullptr);
+  }
+
+  /// Asks everything once more, for whoever wants the questions.
+  void ask_again(const JudgeSection& judge_section) {
+    Numbered numbered(options_);
+    const Options again = numbered.apply(options_);
+    for (const auto& one : division_.classes)
+      static_cast<void>(judge_section(proofs::composition::program_of(program_, one), again));
+    static_cast<void>(memory(again.on_query));
+  }
+
+  ProgramReport report(const ProgramReport& head, const ir::Digest& digest) {
+    ProgramReport out = head;
+    out.digest = ir::to_hex(digest);
+    out.divided = DividedSections{division_.sections.size(), division_.classes.size(), looked_at_};
+    // Of a rendezvous: from every arrival to the root, and from there to every release, its own
+    // ones aside.
+    const std::uint64_t others = division_.participants - (division_.participants == 0 ? 0 : 1);
+    out.places = places_ + 2 * others * division_.boundaries;
+    out.pairs = pairs_;
+    for (const Rule rule : proofs::all_rules()) out.rules.push_back(conclusion(rule));
+    conclude(out);
+    if (!options_.keep_witnesses) return out;
+    out.certificate = certificate_head(program_, digest);
+    out.certificate->class_of = division_.class_of;
+    out.certificate->classes = std::move(proofs_);
+    return out;
+  }
+
+ private:
+  void add(ProgramReport judged, std::uint64_t sections) {
+    places_ += judged.places * sections;
+    pairs_ += judged.pairs * sections;
+    looked_at_ += judged.folded ? judged.folded->transitions : judged.transitions;
+    for (const RuleReport& rule : judged.rules) {
+      RuleReport& sum = of_rule_[index_of(rule.rule)];
+      counts_[index_of(rule.rule)].push_back(rule.obligations);
+      sum.queries += rule.queries;
+      sum.resource += rule.resource;
+      sum.seconds += rule.seconds;
+      sum.undeclared += rule.undeclared * sections;
+    }
+    if (judged.certificate) proofs_.push_back(std::move(*judged.certificate));
+  }
+
+  /// Where buffers lie is a matter of the whole program.
+  bool memory(const decltype(Options::on_query)& on_query) {
+    const auto start = Clock::now();
+    smt::Session session;
+    session.limits.resource = options_.rlimit;
+    if (on_query) {
+      session.on_query = [&](const std::string& smt2) {
+        on_query(proofs::to_string(Rule::memory), session.queries, smt2);
+      };
+    } else {
+      session.performer = options_.performer;
+    }
+    proofs::Subject layout;  // the rule looks at nothing but the program
+    layout.program = &program_;
+    const auto search = proofs::memory::prove(layout, session);
+    RuleReport& sum = of_rule_[index_of(Rule::memory)];
+    sum.queries += session.queries;
+    sum.resource += session.resource;
+    sum.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    return std::holds_alternative<proofs::Proved<proofs::memory::Witness>>(search);
+  }
+
+  RuleReport conclusion(Rule rule) {
+    RuleReport out = std::move(of_rule_[index_of(rule)]);
+    if (!proofs::applies(rule, program_)) {
+      out.verdict = Verdict::not_applicable;
+      out.detail = proofs::absence(rule);
+      return out;
+    }
+    out.verdict = Verdict::certified;
+    out.obligations = proofs::composition::shown(rule, division_, counts_[index_of(rule)]);
+    if (rule == Rule::flow) out.detail = undeclared_text(out.undeclared);
+    if (rule == Rule::liveness)
+      out.detail = fmt::format("section by section, in {} classes", division_.classes.size());
+    return out;
+  }
+
+  const ir::Program& program_;
+  const Options& options_;
+  const Division& division_;
+  std::array<RuleReport, proofs::kRules> of_rule_;
+  std::array<std::vector<std::uint64_t>, proofs::kRules> counts_;  ///< obligations, per class
+  std::vector<proofs::Proof> proofs_;
+  std::uint64_t places_ = 0, pairs_ = 0, looked_at_ = 0;
+};
+
+}  // namespace
+
+std::optional<ProgramReport> judge_divided(const ir::Program& program, const Options& options,
+                                           const ProgramReport& head,
+                                           const JudgeSection& judge_section) {
+  if (!options.divide_from || head.transitions < *options.divide_from || options.monolithic ||
+      !options.rules.empty() || program.sections.size() < 2)
+    return std::nullopt;
+  if (options.on_progress) options.on_progress("sections");
+  const auto found = proofs::composition::find(program, options.divide_percent);
+  const auto* division = std::get_if<Division>(&found);
+  if (division == nullptr) return std::nullopt;
+  Composition composition(program, options, *division);
+  if (!composition.judge(judge_section)) return std::nullopt;
+  if (options.on_query) composition.ask_again(judge_section);
+  return composition.report(head, ir::digest(program));
+}
+
+}  // namespace spatialcert::certify
