@@ -178,7 +178,9 @@ class Composition {
     if (rule == Rule::shard) out.obligations = label_stores_;
     if (rule == Rule::flow) out.detail = undeclared_text(out.undeclared);
     if (rule == Rule::liveness)
-      out.detail = fmt::format("section by section, in {} classes", division_.classes.size());
+      out.detail = division_.classes.size() == 1
+                       ? std::string("section by section, in one class")
+                       : fmt::format("section by section, in {} classes", division_.classes.size());
     return out;
   }
 
