@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "ir/program_file.hpp"
 #include "proofs/recheck/recheck.hpp"
 #include "proofs/shard/rule.hpp"
 #include "tests/counts.hpp"
@@ -25,7 +26,7 @@ using Part = std::vector<Ops>;
 
 /// Sections of these parts on as many chips, with a rendezvous between two. Stages `s0_sum` are
 /// all-reduces.
-Draft on_chips(Draft d, std::uint32_t chips, const std::vector<Part>& parts) {
+Draft on_chips(Draft d, std::uint32_t chips, const std::vector<Part>& parts, bool around = false) {
   const auto there = [](std::uint32_t c) {
     return fmt::format(R"("site": [{}, 0, 0], "handoff": "link")", c);
   };
@@ -45,7 +46,7 @@ Draft on_chips(Draft d, std::uint32_t chips, const std::vector<Part>& parts) {
     engine.engine = fmt::format("{}:load", c);
     for (std::size_t k = 0; k < parts.size(); ++k) {
       engine.parts.push_back(parts[k][c]);
-      if (k + 1 == parts.size()) break;
+      if (k + 1 == parts.size() && !around) break;
       const char* const colour = k % 2 == 0 ? "r" : "g";
       Ops meet{"post a"};
       if (c == 0) {
@@ -182,14 +183,15 @@ TEST_CASE("composition: witnesses of shard beside those of classes") {
 
 TEST_CASE("composition: what one token leaves to the next") {
   // The state takes in chip 0's data after it has been stored: the next token stores them.
-  const auto kept = [](const char* role) {
+  const auto kept = [](const char* role, bool around = false) {
     Draft d("tokens");
+    if (around) d.persistent();
     d.tensor("x", "external").tensor("y");
     d.tensor("w", "external", 4, "f32", owned_by(0));
     d.tensor("s", "external", 4, "f32", fmt::format(R"("owner": 1, "role": "{}")", role));
     d.tensor("t", "external", 4, "f32", fmt::format(R"("owner": 0, "role": "{}")", role));
-    return on_chips(d, 2,
-                    {{{"run s0_sum t s > y"}, {}}, {{"run s1_a w > t"}, {"run s1_move w > s"}}});
+    return on_chips(
+        d, 2, {{{"run s0_sum t s > y"}, {}}, {{"run s1_a w > t"}, {"run s1_move w > s"}}}, around);
   };
   // What is carried is kept, whatever its role.
   Draft carried = kept("input");
@@ -197,9 +199,24 @@ TEST_CASE("composition: what one token leaves to the next") {
   const auto stays = agreed(carried.program());
   CHECK(stays.verdict != Verdict::certified);
   CHECK_FALSE(stays.divided.has_value());
+  // And all tensors are, where the program wraps around.
+  const auto around = agreed(kept("input", true).program());
+  CHECK(around.verdict != Verdict::certified);
+  CHECK_FALSE(around.divided.has_value());
   const auto begins_anew = agreed(kept("input").program());
   CHECK(begins_anew.verdict == Verdict::certified);
   CHECK(begins_anew.divided.has_value());
+  // The proofs of its sections are the same, but its labels are others in the next round.
+  const ir::Program state = kept("state").program();
+  proofs::Certificate claim = *begins_anew.certificate;
+  claim.program = ir::digest(state);
+  const auto denied = [&](std::uint32_t first, std::uint32_t rounds) {
+    claim.shard = proofs::shard::Witness{first, rounds};
+    return proofs::recheck(state, claim).detail;
+  };
+  CHECK(denied(0, 1) == "shard: labels of the first and the last round");
+  CHECK(denied(0, 2).starts_with("shard: section s0: "));
+  CHECK(denied(1, 2).starts_with("shard: section s0: "));
   const auto goes_on = agreed(kept("state").program());
   CHECK(goes_on.verdict != Verdict::certified);
   CHECK_FALSE(goes_on.divided.has_value());
@@ -221,6 +238,25 @@ TEST_CASE("composition: data of parts of what a section touches") {
   CHECK_FALSE(agreed(with("run s2_a p > q").program()).divided.has_value());
   CHECK(agreed(with("run s2_a p > y").program()).verdict == Verdict::refuted);
   CHECK(agreed(with("run s2_a p[2:4] > q[2:4]").program()).divided.has_value());
+}
+
+TEST_CASE("composition: a result of which one part is whole and another one is not") {
+  const auto halves = [](const char* lower) {
+    Draft d("blurred");
+    d.tensor("x", "external").tensor("y").tensor("w1", "external", 4, "f32", owned_by(1));
+    d.tensor("w0", "external", 4, "f32", owned_by(0));
+    for (const char* name : {"p", "q", "t"}) d.tensor(name, "undefined", 4, "f32", owned_by(0));
+    return on_chips(d, 2,
+                    {{{"run s0_a w0[0:2] > p[0:2]", std::string("run s0_b ") + lower + " > p[2:4]",
+                       "run s0_sum p w1 > q"},
+                      {}},
+                     {{"run s1_a q > t"}, {}}})
+        .program();
+  };
+  CHECK(agreed(halves("w0[2:4]")).divided.has_value());
+  const auto blurred = agreed(halves("x[2:4]"));
+  CHECK(blurred.verdict == Verdict::certified);
+  CHECK_FALSE(blurred.divided.has_value());
 }
 
 TEST_CASE("composition: what the host fills") {
