@@ -236,7 +236,7 @@ void read_classes(Reader& in, std::uint64_t classes, Certificate& certificate,
   std::uint64_t known = 0;
   for (std::uint32_t& one : certificate.class_of) {
     const std::uint64_t number = in.natural();
-    if (number > known || number >= classes)
+    if (number > known)
       return in.fail(Reason::malformed_classes, "classes are not numbered as they occur");
     known = std::max(known, number + 1);
     one = static_cast<std::uint32_t>(number);

@@ -196,7 +196,7 @@ std::optional<std::string> LabelRounds::section(std::size_t at) {
 
 /// What is not kept begins anew.
 void LabelRounds::restart() {
-  if (program_.execution == ir::Execution::persistent) return;
+  if (program_.execution == ir::Execution::persistent) return;  // all tensors are kept
   for (std::uint32_t t = 0; t < program_.tensors.size(); ++t) {
     const ir::Tensor& tensor = program_.tensors[t];
     if (tensor.view) continue;
