@@ -11,7 +11,9 @@
 
 #include "certify/judgement.hpp"
 #include "ir/program_file.hpp"
+#include "ir/require.hpp"
 #include "proofs/composition/find.hpp"
+#include "proofs/composition/labels.hpp"
 #include "proofs/memory/rule.hpp"
 #include "smt/query.hpp"
 
@@ -55,18 +57,22 @@ class Composition {
   bool judge(const JudgeSection& judge_section) {
     Options trial = options_;
     trial.on_query = nullptr;  // nobody wants the questions of what comes to nothing
+    const bool labels = proofs::applies(Rule::shard, program_);
+    if (labels) trial.keep_witnesses = true;
+    if (labels) trial.fold_from.reset();  // labels pass through all trips
     for (const auto& one : division_.classes) {
       ProgramReport judged = judge_section(proofs::composition::program_of(program_, one), trial);
       if (!holds(judged)) return false;
       add(std::move(judged), one.sections);
     }
-    return memory(nullptr);
+    return memory(nullptr) && (!labels || shard());
   }
 
   /// Asks everything once more, for whoever wants the questions.
   void ask_again(const JudgeSection& judge_section) {
     Numbered numbered(options_);
-    const Options again = numbered.apply(options_);
+    Options again = numbered.apply(options_);
+    if (proofs::applies(Rule::shard, program_)) again.fold_from.reset();
     for (const auto& one : division_.classes)
       static_cast<void>(judge_section(proofs::composition::program_of(program_, one), again));
     static_cast<void>(memory(again.on_query));
@@ -87,6 +93,7 @@ class Composition {
     out.certificate = certificate_head(program_, digest);
     out.certificate->class_of = division_.class_of;
     out.certificate->classes = std::move(proofs_);
+    out.certificate->shard = shard_;
     return out;
   }
 
@@ -121,11 +128,42 @@ class Composition {
     proofs::Subject layout;  // the rule looks at nothing but the program
     layout.program = &program_;
     const auto search = proofs::memory::prove(layout, session);
-    RuleReport& sum = of_rule_[index_of(Rule::memory)];
-    sum.queries += session.queries;
-    sum.resource += session.resource;
-    sum.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    if (!on_query) {  // asked once more, it is the same again
+      RuleReport& sum = of_rule_[index_of(Rule::memory)];
+      sum.queries += session.queries;
+      sum.resource += session.resource;
+      sum.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    }
     return std::holds_alternative<proofs::Proved<proofs::memory::Witness>>(search);
+  }
+
+  /// Labels that recur after one round more, which is nearly always the second one.
+  bool shard() {
+    const auto start = Clock::now();
+    std::vector<ir::Program> programs;
+    std::vector<proofs::Subject> subjects;
+    programs.reserve(division_.classes.size());  // subjects refer to them
+    for (std::size_t c = 0; c < division_.classes.size(); ++c) {
+      programs.push_back(proofs::composition::program_of(program_, division_.classes[c]));
+      auto made = proofs::make_subject(programs.back(), proofs_[c].justified);
+      SPATIALCERT_REQUIRE(std::holds_alternative<proofs::Subject>(made),
+                          "it was translated before");
+      subjects.push_back(std::move(std::get<proofs::Subject>(made)));
+    }
+    proofs::composition::LabelRounds rounds(program_, division_, subjects);
+    for (std::uint32_t r = 0; r < proofs::shard::kMostRounds && !shard_; ++r) {
+      rounds.remember();
+      if (rounds.perform()) return false;
+      if (rounds.recurs()) shard_ = proofs::shard::Witness{r, r + 1};
+    }
+    if (!shard_) return false;
+    const auto checked = proofs::composition::check_labels(program_, division_, subjects, *shard_);
+    const auto* stores = std::get_if<std::uint64_t>(&checked);
+    if (stores == nullptr) return false;
+    RuleReport& sum = of_rule_[index_of(Rule::shard)];
+    label_stores_ = *stores;
+    sum.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    return true;
   }
 
   RuleReport conclusion(Rule rule) {
@@ -137,9 +175,12 @@ class Composition {
     }
     out.verdict = Verdict::certified;
     out.obligations = proofs::composition::shown(rule, division_, counts_[index_of(rule)]);
+    if (rule == Rule::shard) out.obligations = label_stores_;
     if (rule == Rule::flow) out.detail = undeclared_text(out.undeclared);
     if (rule == Rule::liveness)
-      out.detail = fmt::format("section by section, in {} classes", division_.classes.size());
+      out.detail = division_.classes.size() == 1
+                       ? std::string("section by section, in one class")
+                       : fmt::format("section by section, in {} classes", division_.classes.size());
     return out;
   }
 
@@ -149,6 +190,8 @@ class Composition {
   std::array<RuleReport, proofs::kRules> of_rule_;
   std::array<std::vector<std::uint64_t>, proofs::kRules> counts_;  ///< obligations, per class
   std::vector<proofs::Proof> proofs_;
+  std::optional<proofs::shard::Witness> shard_;
+  std::uint64_t label_stores_ = 0;
   std::uint64_t places_ = 0, pairs_ = 0, looked_at_ = 0;
 };
 

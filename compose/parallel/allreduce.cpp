@@ -8,7 +8,6 @@
 
 #include "compose/composition/text.hpp"
 #include "compose/parallel/text.hpp"
-#include "ir/require.hpp"
 #include "ir/validate.hpp"
 
 namespace spatialcert::compose::parallel {
@@ -48,15 +47,19 @@ void check_members(const Collective& collective, const AllreduceDescription& abo
   }
 }
 
+ir::DType sum_type(const AllreduceDescription& about) {
+  return is_integer(about.dtype) ? about.target.widest_integer : about.target.float_type;
+}
+
 void check_numbers(const Collective& collective, const AllreduceDescription& about) {
-  const ir::DType wanted =
-      is_integer(about.dtype) ? about.target.widest_integer : about.target.float_type;
-  if (about.dtype == wanted) return;
+  const ir::DType sum = sum_type(about);
+  const bool fits =
+      is_integer(about.dtype) ? ir::size_of(about.dtype) <= ir::size_of(sum) : about.dtype == sum;
+  if (fits) return;
   throw Refused{RefusalReason::sum_type,
                 fmt::format("the partials of \"{}\" are {}, and \"{}\" sums {}", collective.out,
-                            to_string(about.dtype), about.target.name, to_string(wanted)),
-                is_integer(about.dtype) ? "let the products before it give the widest integer"
-                                        : "convert them to the type of the datapath"};
+                            to_string(about.dtype), about.target.name, to_string(sum)),
+                "let the products before it give what the datapath adds up"};
 }
 
 void check_sites(const AllreduceDescription& about) {
@@ -83,7 +86,7 @@ ir::Program sum_on_root(const Collective& collective, const AllreduceDescription
     sum.value.arguments.push_back(sections::tensor(name));
   }
   section.tensors.push_back(
-      {collective.out, about.rows, about.cols, about.dtype, ir::TensorRole::activation});
+      {collective.out, about.rows, about.cols, sum_type(about), ir::TensorRole::activation});
   section.work = std::move(sum);
   section.tile = about.tile;
   section.split = about.split;
@@ -97,6 +100,9 @@ ir::Program sum_on_root(const Collective& collective, const AllreduceDescription
   if (!built) {
     throw Refused{RefusalReason::not_buildable, built.error().message(),
                   "describe a section as docs/sections.md says"};
+  }
+  for (ir::Tensor& tensor : built->tensors) {
+    if (tensor.name != collective.out) tensor.values = about.values;
   }
   for (ir::Stage& stage : built->stages) {
     if (stage.kind != ir::StageKind::compute) continue;
@@ -208,9 +214,13 @@ ir::HandoffId crossing_handoff(const Collective& collective, const ir::Target& t
                 "declare a hand-off that crosses chips, or let the host relay them"};
 }
 
+// What the builder makes is well-formed, but not with any values that are declared.
 ir::Program validated(ir::Program program) {
-  const ir::Status status = ir::validate(program);
-  SPATIALCERT_REQUIRE(!status, "an all-reduce that was built is well-formed");
+  if (const ir::Status refused = ir::validate(program)) {
+    throw Refused{RefusalReason::not_buildable,
+                  fmt::format("section \"{}\": {}", program.name, refused->message()),
+                  "declare values that the type of the partials holds"};
+  }
   return program;
 }
 

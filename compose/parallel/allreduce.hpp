@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,10 @@ struct AllreduceDescription {
   ir::Target target;
   std::uint64_t rows = 0;  ///< of every partial, and of the result
   std::uint64_t cols = 0;
-  ir::DType dtype = ir::DType::f32;    ///< of all of them
+  ir::DType dtype = ir::DType::f32;  ///< of the partials
+  /// Of integers: what the partials are declared to be in. Partials as wide as the sum need it, if
+  /// `certify` is to know that the sum has room.
+  std::optional<ir::ValueRange> values;
   std::vector<ir::Site> sites = {{}};  ///< of the root chip; each does its share of the tiles
   SectionDescription::Tiling tile;
   compose::Split split = compose::Split::rows;
@@ -36,13 +40,15 @@ struct AllreduceDescription {
 /// root, where it was placed and sized. One stage of kind `allreduce` adds them up in chip order,
 /// and the root stores the result, which is of the spine.
 ///
-/// Integers are added in the target's widest integer and are exact. Floating-point numbers are
+/// Integers are added in the target's widest integer, which is the type of the result, and are
+/// exact. Floating-point numbers are
 /// added in their own type; the order that the numerics claim names is chip order, whatever order
 /// the folds of the source have.
 ///
 /// Refused: a target of another number of chips than the manifest; partials that are not one of
 /// every chip, in chip order; a result that a chip owns; a target without a hand-off that crosses
-/// chips; integers that are not the widest; sites that are not of the root chip; what the builder
+/// chips; integers that are wider than the widest, numbers of another type than the datapath's;
+/// sites that are not of the root chip; what the builder
 /// refuses.
 [[nodiscard]] Outcome<ir::Program> allreduce_section(const Collective& collective,
                                                      const AllreduceDescription& description,

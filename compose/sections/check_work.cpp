@@ -72,11 +72,15 @@ void Checker::check_factors(const Matmul& work, const SectionTensor& a, const Se
                own_cols * (work.side_by_side ? batch : 1));
 }
 
+// Ops take integers of any width, and make them as wide as the result; a copy takes what it gives.
 std::pair<std::uint64_t, std::uint64_t> Checker::shape(const Expression& e,
-                                                       const SectionTensor& result, bool any_type) {
+                                                       const SectionTensor& result, Takes takes) {
   if (e.is_tensor()) {
     const SectionTensor t = reads(e.tensor);
-    if (!any_type) expect_type(t, result.dtype);
+    const bool widens = takes == Takes::narrower && is_integer(t.dtype) &&
+                        is_integer(result.dtype) &&
+                        ir::size_of(t.dtype) < ir::size_of(result.dtype);
+    if (takes != Takes::anything && !widens) expect_type(t, result.dtype);
     if (!is_integer(t.dtype) && is_integer(result.dtype)) {
       section_.approximate = "rounded to integers";
     }
@@ -91,8 +95,8 @@ std::pair<std::uint64_t, std::uint64_t> Checker::shape(const Expression& e,
   std::pair<std::uint64_t, std::uint64_t> out{1, 1};
   for (const Expression& argument : e.arguments) {
     const bool first = &argument == e.arguments.data();
-    const auto [rows, cols] =
-        shape(argument, result, first && (e.op == ir::OpKind::cast || e.op == ir::OpKind::select));
+    const bool any = first && (e.op == ir::OpKind::cast || e.op == ir::OpKind::select);
+    const auto [rows, cols] = shape(argument, result, any ? Takes::anything : Takes::narrower);
     out = {std::max(out.first, rows), std::max(out.second, cols)};
   }
   return out;

@@ -63,9 +63,11 @@ class Checker {
   void check(const Matmul& work);
   void check_factors(const Matmul& work, const SectionTensor& a, const SectionTensor& b,
                      const SectionTensor& result) const;
+  /// The type of a tensor in an expression: the result's, narrower integers too, or any.
+  enum class Takes : std::uint8_t { same, narrower, anything };
   /// Rows and columns of the value of an expression.
   std::pair<std::uint64_t, std::uint64_t> shape(const Expression& e, const SectionTensor& result,
-                                                bool any_type = false);
+                                                Takes takes = Takes::same);
   void check_op(const Expression& e, const SectionTensor& result) const;
   void check(const Elementwise& work);
   void check(const RowReduction& work);

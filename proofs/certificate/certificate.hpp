@@ -67,8 +67,8 @@ struct Proof {
   std::optional<slices::Witness> slices;
 };
 
-/// The proof is of the whole program, or there are classes of sections, each with a proof of its
-/// own (proofs/composition/check.hpp), and none of the whole.
+/// The proof is of the whole program, or there are classes of sections, each with a proof of its own
+/// (proofs/composition/check.hpp), and of the whole nothing but the witness of `shard`, if any.
 struct Certificate : Proof {
   std::string producer;  ///< tool and solver with versions, printable ASCII; for information only
   ir::Digest program{};  ///< ir::digest

@@ -247,6 +247,12 @@ void read_classes(Reader& in, std::uint64_t classes, Certificate& certificate,
   certificate.classes.resize(classes);
   for (std::uint64_t c = 0; c < classes && !problem; ++c)
     read_proof(in, {kSubjectClass, c}, certificate.classes[c], problem);
+  const std::uint64_t of_whole = in.count(5);
+  std::optional<Rule> before;
+  for (std::uint64_t left = of_whole; left > 0 && !problem; --left)
+    read_obligation(in, {}, before, certificate, problem);
+  if (of_whole != (certificate.shard ? 1 : 0))
+    in.fail(Reason::malformed_classes, "a proof of the whole beside those of classes");
 }
 
 Certificate read_payload(std::string_view bytes, std::optional<Unreadable>& problem) {

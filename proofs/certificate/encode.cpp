@@ -226,6 +226,9 @@ std::string payload_of(const Certificate& certificate) {
   for (const std::uint32_t number : certificate.class_of) out.natural(number);
   for (std::size_t c = 0; c < certificate.classes.size(); ++c)
     write(certificate.classes[c], kSubjectClass, c, out);
+  Obligations whole(kSubjectProgram, 0);
+  whole.add(Rule::shard, certificate.shard);
+  whole.finish(out);
   return out.take();
 }
 

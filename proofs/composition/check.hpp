@@ -23,11 +23,11 @@
 //      writes.) A buffer that is resident between two sections is touched by these and those
 //      between only; if the program is persistent, such a buffer and one that is not resident do
 //      not begin with contents.
-//   6. No rule that follows values through the whole program applies: `reduction`, `shard`; nor
-//   `slices`.
-//      No view shares its bytes with a FIFO.
+//   6. `reduction`, which follows values through the whole program, does not apply; so there are no
+//      slices of full tensors either. No view shares its bytes with a FIFO.
 //
-// Conclusion: if E satisfies every rule, for every class, then W does.
+// Conclusion: if E satisfies every rule, for every class, then W satisfies every rule but `shard`,
+// of which proofs/composition/labels.hpp speaks. (E has no owners and is filled by nobody.)
 //
 // *Counters.* By 2 an op of a section s tests and changes what only ops of s do. So of any play of
 // W the ops of s are a play of E_s, up to the renaming, each op as possible there as in W: and
@@ -50,7 +50,7 @@
 // in the source, by 4. In later iterations more is defined, not less. *Coverage.* Every op is in a
 // section or boundary (ir/validate.hpp), every op of a section in E_s.
 //
-// Not carried over: `reduction` and `shard`.
+// Not carried over: `reduction`.
 #pragma once
 
 #include <cstdint>
@@ -96,6 +96,9 @@ struct Division {
   std::vector<std::uint32_t> sections;  ///< those with an op, in the order of the program
   std::vector<std::uint32_t> class_of;  ///< theirs; a class comes first where it is founded
   std::vector<Class> classes;
+  /// Numbers in the program of what a section touches of what outlives it, in the order of its
+  /// class's entries: [first_object[i], first_object[i + 1]) for section i.
+  std::vector<std::uint32_t> first_object, objects;
   // How much of the whole was looked at.
   std::uint64_t participants = 0;  ///< engine programs at a closed boundary
   std::uint64_t boundaries = 0;    ///< closed ones

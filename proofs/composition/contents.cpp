@@ -68,8 +68,7 @@ bool Contents::defined(bool tensor, std::uint32_t object, const Intervals& where
     --at;
     // A piece that ends before the interval leads to no piece that begins where it ends.
     for (std::uint64_t low = interval.low; low < interval.high; ++at) {
-      if (at == all.end() || at->first > low || !at->second.defined)
-        return false;
+      if (at == all.end() || at->first > low || !at->second.defined) return false;
       low = at->second.high;
     }
   }

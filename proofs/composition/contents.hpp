@@ -2,9 +2,9 @@
 // may touch them in this order. Trusted.
 //
 // Every location knows whether it is defined, who of which phase has touched it, and the greatest
-// source index of those that have written it, and of those that have read it. Sections are taken in the order of
-// the program, each one's reads before its writes. In the number of sections that touch a location,
-// and logarithmic in the pieces that an object falls into.
+// source index of those that have written it, and of those that have read it. Sections are taken in
+// the order of the program, each one's reads before its writes. In the number of sections that
+// touch a location, and logarithmic in the pieces that an object falls into.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,8 @@ bool same_view(const std::optional<ir::View<Id>>& a, const std::optional<ir::Vie
 }
 
 bool alike(const ir::Tensor& a, const ir::Tensor& b) {
-  return a.rows == b.rows && a.cols == b.cols && same_view(a.view, b.view);
+  return a.rows == b.rows && a.cols == b.cols && a.dtype == b.dtype &&
+         a.owner.has_value() == b.owner.has_value() && same_view(a.view, b.view);
 }
 
 bool alike(const ir::Semaphore& a, const ir::Semaphore& b) {

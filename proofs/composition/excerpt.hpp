@@ -5,7 +5,8 @@
 // of equal number are alike: so the one is the other with its sites, tensors, buffers, semaphores
 // and stages renamed, one to one. Kept are
 //  - ops, counts, loops, regions and their affine terms;
-//  - sizes of tensors, pages and depths of FIFOs, views and their offsets, lifetimes, contents;
+//  - sizes and types of tensors and whether a chip owns them, pages and depths of FIFOs, views and
+//  their offsets, lifetimes, contents;
 //  - initial values, maxima and restarts of semaphores;
 //  - which engine programs, semaphores and buffers are on one site, and which sites on one chip;
 //  - kinds of stages and the declared edges.

@@ -8,6 +8,7 @@ void add_tensors(const ir::Program& program, const Class& one, ir::Program& out)
   for (std::size_t i = 0; i < one.excerpt.tensors.size(); ++i) {
     ir::Tensor& tensor = out.tensors.emplace_back(program.tensors[one.excerpt.tensors[i]]);
     tensor.init = ir::Init::undefined;
+    tensor.owner.reset();
     tensor.location = ir::kNoLocation;
     if (tensor.view) tensor.view->base = ir::TensorId(one.excerpt.tensor_bases[i]);
   }
@@ -21,6 +22,8 @@ void add_buffers(const ir::Program& program, const Class& one, ir::Program& out)
     buffer.lifetime = resident ? ir::Lifetime::resident : ir::Lifetime::section;
     buffer.resident_from = buffer.resident_to = ir::SectionId();
     if (resident) buffer.init = ir::Init::undefined;
+    // Not `external`: that something is the host's own is no matter of a section alone.
+    if (buffer.init == ir::Init::external) buffer.init = ir::Init::zero;
     buffer.location = ir::kNoLocation;
     if (buffer.view) buffer.view->base = ir::BufferId(one.excerpt.buffer_bases[i]);
   }
@@ -51,7 +54,6 @@ ir::Program program_of(const ir::Program& program, const Class& one) {
   for (std::size_t i = 0; i < one.touched.size(); ++i) {
     if (one.defined[i] == 0) continue;
     const Touched& what = one.touched[i];
-    // Not `external`: that something is the host's own is no matter of a section.
     (what.tensor ? out.tensors[what.object].init : out.buffers[what.object].init) = ir::Init::zero;
   }
   for (const std::uint32_t number : excerpt.semaphores) {

@@ -2,8 +2,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
+#include "ir/program_file.hpp"
 #include "ir/validate.hpp"
 #include "proofs/recheck/recheck.hpp"
 #include "tests/proofs/compositions.hpp"
@@ -198,10 +200,59 @@ TEST_CASE("composition: rules that follow values through everything") {
   CHECK(divided(draft.program()) == "values");
   CHECK(objection(draft.program()) == "reduction follows values through all sections");
   CHECK_FALSE(agreed(draft.program()).divided.has_value());
+  // Whose data are where is followed from section to section (composition/labels.hpp).
   const Program owned =
       with(chain().program(), [](Program& p) { named(p.tensors, "t1").owner = 0; });
-  CHECK(divided(owned) == "values");
-  CHECK(objection(owned) == "shard follows values through all sections");
+  CHECK(divided(owned) == "3 classes");
+  CHECK(agreed(owned).divided.has_value());
+}
+
+TEST_CASE("composition: certificates that say something else of sections are denied") {
+  const Program program = chain().program();
+  const Certificate good = *by_sections(program).certificate;
+  const auto denied = [](const Program& other, const Certificate& claim,
+                         const std::vector<Rule>& required = {}) {
+    const auto outcome = recheck(other, claim, required);
+    return outcome.denial ? std::string(to_string(*outcome.denial)) + ": " + outcome.detail : "";
+  };
+  CHECK(denied(program, good) == "");
+  CHECK(denied(program, good, {Rule::isolation}) == "");
+  CHECK(denied(program, good, {Rule::shard}) ==
+        "not applicable: shard: it is required, but nothing belongs to one chip");
+  const auto with_classes = [&](const std::vector<std::uint32_t>& numbers) {
+    Certificate claim = good;
+    claim.class_of = numbers;
+    claim.classes.resize(1 + *std::max_element(numbers.begin(), numbers.end()), good.classes[0]);
+    return denied(program, claim);
+  };
+  CHECK(with_classes({0, 1, 0}) == "");  // nobody says that classes must be few
+  CHECK(with_classes({0, 0}) == "wrong classes: section s2: it is not like those of its class");
+  CHECK(with_classes({0, 0, 0, 0}) == "wrong classes: the program has other sections");
+  CHECK(with_classes({0, 0, 0, 1}) == "wrong classes: the program has other sections");
+  CHECK(with_classes({1, 0, 0}) == "wrong classes: section s0: it is not like those of its class");
+  Certificate claim = good;
+  claim.classes[0].liveness->potential[0] = 1'000;
+  CHECK(denied(program, claim).starts_with("witness rejected: class 0, of section s0: liveness: "));
+  claim = good;
+  claim.classes[0].ordering.reset();
+  CHECK(
+      denied(program, claim) ==
+      "missing obligation: class 0, of section s0: ordering: the certificate has no witness of it");
+  claim = good;
+  claim.classes.push_back(good.classes[0]);
+  CHECK(denied(program, claim) == "wrong classes: the program has other sections");
+  // Of a program whose sections are linked, and of one in which they are not alike.
+  const auto about = [&](const std::function<void(Program&)>& change) {
+    const Program other = with(chain().program(), change);
+    Certificate moved = good;
+    moved.program = ir::digest(other);
+    return denied(other, moved);
+  };
+  CHECK(about([](Program& p) {
+          p.links.push_back({true, number(p.buffers, "q1")});
+        }) == "wrong classes: a declared link joins sections");
+  CHECK(about([](Program& p) { named(p.semaphores, "h1").initial = 1; }) ==
+        "wrong classes: section s1: it is not like those of its class");
 }
 
 TEST_CASE("composition: no section has an op") {

@@ -8,6 +8,7 @@
 #include "ir/program_file.hpp"
 #include "ir/require.hpp"
 #include "proofs/composition/check.hpp"
+#include "proofs/composition/labels.hpp"
 #include "proofs/folding/check.hpp"
 #include "proofs/folding/labels.hpp"
 #include "proofs/issues.hpp"
@@ -161,6 +162,30 @@ class Stated final : public composition::Guess {
   bool fresh_ = false;
 };
 
+/// `shard` of the whole program, from what is left of its classes.
+void judge_labels(const ir::Program& program, const composition::Division& division,
+                  const Certificate& certificate, RuleOutcome& out) {
+  const auto deny = [&](Denial denial, std::string detail) {
+    out.denial = denial;
+    out.detail = std::move(detail);
+  };
+  if (!certificate.shard) return deny(Denial::missing, "the certificate has no witness of it");
+  std::vector<ir::Program> programs;
+  std::vector<Subject> subjects;
+  programs.reserve(division.classes.size());  // subjects refer to them
+  for (std::size_t c = 0; c < division.classes.size(); ++c) {
+    if (!certificate.classes[c].folding.empty())
+      return deny(Denial::rejected, fmt::format("the loops of class {} are folded", c));
+    programs.push_back(composition::program_of(program, division.classes[c]));
+    auto made = make_subject(programs.back(), certificate.classes[c].justified);
+    SPATIALCERT_REQUIRE(std::holds_alternative<Subject>(made), "it was translated before");
+    subjects.push_back(std::move(std::get<Subject>(made)));
+  }
+  const auto checked = composition::check_labels(program, division, subjects, *certificate.shard);
+  if (const auto* why = std::get_if<std::string>(&checked)) return deny(Denial::rejected, *why);
+  out.obligations = std::get<std::uint64_t>(checked);
+}
+
 /// What the proofs of classes show of the whole program.
 Outcome examine_classes(const ir::Program& program, const Certificate& certificate,
                         const std::vector<Rule>& required) {
@@ -194,13 +219,18 @@ Outcome examine_classes(const ir::Program& program, const Certificate& certifica
     RuleOutcome& last = out.rules.emplace_back();
     last.rule = rule;
     last.applicable = applies(rule, program);
-    if (last.applicable) {
+    if (rule == Rule::shard && last.applicable) {
+      judge_labels(program, division, certificate, last);
+    } else if (rule == Rule::shard && certificate.shard) {
+      last.denial = Denial::not_applicable;
+      last.detail = "it has a witness, but does not apply";
+    } else if (last.applicable) {
       last.obligations = composition::shown(rule, division, counts[static_cast<std::size_t>(rule)]);
     } else if (std::find(required.begin(), required.end(), rule) != required.end()) {
       last.denial = Denial::not_applicable;
       last.detail = fmt::format("it is required, but {}", absence(rule));
-      deny(Denial::not_applicable, fmt::format("{}: {}", to_string(rule), last.detail));
     }
+    if (last.denial) deny(*last.denial, fmt::format("{}: {}", to_string(rule), last.detail));
   }
   return out;
 }

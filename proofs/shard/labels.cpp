@@ -254,13 +254,23 @@ const Step& Dataflow::step(std::uint32_t t) {
 
 LabelRun::LabelRun(const ir::Program& program, const ir::Unrolled& unrolled,
                    const ir::AccessMap& accesses)
-    : labels_(program), dataflow_(program, unrolled, accesses) {
+    : labels_(own_.emplace(program)), dataflow_(program, unrolled, accesses) {
   for (std::uint32_t s = 0; s < accesses.segments.size(); ++s) {
     const auto owner = dataflow_.initial_owner(s);
     initial_.push_back(owner ? labels_.own(*owner) : kReplicated);
   }
   contents_ = initial_;
   fresh_.assign(contents_.size(), 0);
+}
+
+LabelRun::LabelRun(Labels& labels, const ir::Program& program, const ir::Unrolled& unrolled,
+                   const ir::AccessMap& accesses, std::vector<LabelId> contents)
+    : labels_(labels),
+      dataflow_(program, unrolled, accesses),
+      initial_(std::move(contents)),
+      contents_(initial_),
+      fresh_(initial_.size(), 0) {
+  SPATIALCERT_REQUIRE(initial_.size() == accesses.segments.size(), "a label per segment");
 }
 
 std::optional<Leak> LabelRun::perform(std::uint32_t t) {
@@ -288,8 +298,9 @@ std::optional<Leak> LabelRun::perform(std::uint32_t t) {
     written_.insert(written_.end(), part.writes.begin(), part.writes.end());
   for (const std::uint32_t s : written_) fresh_[s] = 1;
   const auto receive = [&](std::uint32_t s, LabelId result) {
-    contents_[s] =
-        std::exchange(fresh_[s], char{0}) != 0 ? result : labels_.blend(contents_[s], result);
+    const bool first = std::exchange(fresh_[s], char{0}) != 0;
+    blurred_ = blurred_ || (!first && contents_[s] != result);
+    contents_[s] = first ? result : labels_.blend(contents_[s], result);
   };
   LabelId all = results_.empty() ? kReplicated : results_.front();
   for (std::size_t p = 0; p < step.parts.size(); ++p) {

@@ -145,6 +145,10 @@ struct Leak {
 class LabelRun {
  public:
   LabelRun(const ir::Program& program, const ir::Unrolled& unrolled, const ir::AccessMap& accesses);
+  /// From other contents than the initial ones, with labels that others use too and that outlive
+  /// it.
+  LabelRun(Labels& labels, const ir::Program& program, const ir::Unrolled& unrolled,
+           const ir::AccessMap& accesses, std::vector<LabelId> contents);
 
   /// Performs transition `t`. If it is a store that must not be, its first segment that shows it.
   std::optional<Leak> perform(std::uint32_t t);
@@ -157,9 +161,12 @@ class LabelRun {
   [[nodiscard]] std::uint64_t stores() const { return stores_; }  ///< to the spine, so far
   [[nodiscard]] Dataflow& dataflow() { return dataflow_; }
   [[nodiscard]] const Labels& labels() const { return labels_; }
+  /// Has a segment received different results for different parts of it?
+  [[nodiscard]] bool blurred() const { return blurred_; }
 
  private:
-  Labels labels_;
+  std::optional<Labels> own_;
+  Labels& labels_;
   Dataflow dataflow_;
   std::vector<LabelId> initial_;
   std::vector<LabelId> contents_;
@@ -168,6 +175,7 @@ class LabelRun {
   std::vector<LabelId> operands_;  // of one part
   std::vector<char> fresh_;        // per segment: nothing has been written to it in this step
   std::uint64_t stores_ = 0;
+  bool blurred_ = false;
 };
 
 /// How a content that reaches the spine with this label is reported: some chip's data twice; an

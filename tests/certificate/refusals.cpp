@@ -23,7 +23,8 @@ std::string with(const std::string& obligations, std::uint64_t count = 1) {
 
 /// A payload with these justified places, and nothing proved.
 std::string with_places(const std::string& places) {
-  return forge(natural(4) + "test" + std::string(64, '\x11') + natural(0) + natural(0) + places + natural(0));
+  return forge(natural(4) + "test" + std::string(64, '\x11') + natural(0) + natural(0) + places +
+               natural(0));
 }
 
 /// A compressed certificate, by its parts.
@@ -50,15 +51,16 @@ TEST_CASE("not a certificate") {
 }
 
 TEST_CASE("another version of the format") {
-  CHECK(refusal(seal(kMagic + natural(kCertificateVersion + 1) + "whatever")) == Reason::other_version);
+  CHECK(refusal(seal(kMagic + natural(kCertificateVersion + 1) + "whatever")) ==
+        Reason::other_version);
   CHECK(refusal(seal(kMagic + natural(0) + natural(0) + natural(0))) == Reason::other_version);
   CHECK(refusal(seal(kMagic + natural(~std::uint64_t{0}))) == Reason::other_version);
 }
 
 TEST_CASE("truncated inside, by a forger") {
   CHECK(refusal(seal(kMagic)) == Reason::truncated);
-  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(0) + natural(100) + "short")) ==
-        Reason::truncated);
+  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(0) + natural(100) +
+                     "short")) == Reason::truncated);
   CHECK(refusal(forge("")) == Reason::truncated);
   CHECK(refusal(forge(natural(200) + "short")) == Reason::truncated);
   CHECK(refusal(with("", 1)) == Reason::truncated);
@@ -156,14 +158,14 @@ TEST_CASE("not canonical: the form does not follow from the size") {
   CHECK(refusal(compressed(payload.size(), ir::sha256(payload), ir::pack(payload, 9))) ==
         Reason::not_canonical);
   const std::string large = large_payload();
-  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(0) + natural(large.size()) + large)) ==
-        Reason::not_canonical);
+  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(0) + natural(large.size()) +
+                     large)) == Reason::not_canonical);
 }
 
 TEST_CASE("unknown form") {
   const std::string payload = payload_head() + natural(0);
-  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(2) + natural(payload.size()) + payload)) ==
-        Reason::unknown_form);
+  CHECK(refusal(seal(kMagic + natural(kCertificateVersion) + natural(2) + natural(payload.size()) +
+                     payload)) == Reason::unknown_form);
 }
 
 TEST_CASE("obligations that are not the ones of this version") {
@@ -197,7 +199,7 @@ std::string with_classes(std::uint64_t classes, const std::vector<std::uint64_t>
   std::string payload = natural(4) + "test" + std::string(64, '\x11') + natural(classes) +
                         natural(of_sections.size());
   for (const std::uint64_t number : of_sections) payload += natural(number);
-  return forge(payload + proofs);
+  return forge(payload + proofs + natural(0));
 }
 
 /// A proof of one class, with six rules, of which only liveness has something to say.
@@ -241,7 +243,8 @@ TEST_CASE("no room is made for classes that have no bytes") {
 }
 
 TEST_CASE("malformed producer") {
-  const std::string rest = std::string(64, '\x11') + natural(0) + natural(0) + natural(0) + natural(0);
+  const std::string rest =
+      std::string(64, '\x11') + natural(0) + natural(0) + natural(0) + natural(0);
   CHECK(decoded(forge(natural(0) + rest)).producer.empty());
   CHECK(refusal(forge(natural(2) + "a\n" + rest)) == Reason::malformed_producer);
   CHECK(refusal(forge(natural(2) + "\x1b[" + rest)) == Reason::malformed_producer);

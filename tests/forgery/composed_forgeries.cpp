@@ -228,7 +228,7 @@ TEST_CASE("forgeries about programs of several chips are denied, or true") {
     if (!s || !s->certificate.shard) continue;
     ++taken;
     forge_certificate(*s, random, court);
-    programs += forge_program(*s, 24, random, court);
+    programs += forge_program(*s, 40, random, court);
   }
   MESSAGE(fmt::format("{} certificates; {} other programs\n", taken, programs) << court.text());
   count("forgeries", court.forgeries);

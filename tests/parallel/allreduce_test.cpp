@@ -96,6 +96,23 @@ TEST_CASE("every partial is loaded on the chip that has it, and folded by one st
   }
 }
 
+TEST_CASE("narrow integers are added in the widest one, which has room") {
+  const Manifest manifest = row_parallel(4);
+  AllreduceDescription about = sum_of(4, 5, 6, DType::i8);
+  about.values = ir::ValueRange{-128, 127};
+  const ir::Program program = built(manifest, about);
+  check_certified(program);
+  check_sum(program, 4);
+  ir::machine::Inputs inputs;
+  for (int c = 0; c < 4; ++c) {
+    inputs.tensors[fmt::format("p.{}", c)] =
+        ir::machine::Matrix::of(DType::i8, 5, 6, std::vector<std::int64_t>(30, 127));
+  }
+  const auto sum = *finished(program, inputs).tensor("h");
+  CHECK(sum.dtype == DType::i32);
+  CHECK(sum.integers.front() == 4 * 127);
+}
+
 TEST_CASE("floating-point sums are made in chip order, and the section says so") {
   const Manifest manifest = row_parallel(4);
   AllreduceDescription about = sum_of(4, 3, 5, DType::bf16);
@@ -149,9 +166,9 @@ TEST_CASE("what an all-reduce is refused for") {
   check_refusal(parallel::allreduce_section(sum, about, sharding),
                 RefusalReason::no_crossing_handoff, {"\"h\"", "chip 0", "4 chips of four tiles"});
   about = good;
-  about.dtype = DType::i8;
+  about.dtype = DType::i64;
   check_refusal(parallel::allreduce_section(sum, about, sharding), RefusalReason::sum_type,
-                {"\"h\"", "i8", "i32"});
+                {"\"h\"", "i64", "i32"});
   about.dtype = DType::bf16;
   check_refusal(parallel::allreduce_section(sum, about, sharding), RefusalReason::sum_type,
                 {"bf16", "f32"});
@@ -159,6 +176,10 @@ TEST_CASE("what an all-reduce is refused for") {
   about.sites = {{1, 0, 0}};
   check_refusal(parallel::allreduce_section(sum, about, sharding), RefusalReason::several_chips,
                 {"\"sum\"", "[1,0,0]"});
+  about = good;
+  about.values = ir::ValueRange{5, 4};
+  check_refusal(parallel::allreduce_section(sum, about, sharding), RefusalReason::not_buildable,
+                {"section \"sum\"", "[5, 4]"});
   about = good;
   about.depth = 0;
   check_refusal(parallel::allreduce_section(sum, about, sharding), RefusalReason::not_buildable,

@@ -21,6 +21,7 @@ using ir::machine::Matrix;
 struct Shape {
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
+  DType dtype = DType::i32;
 };
 
 ir::Program section(const ir::Target& target, const std::string& name, Work work,
@@ -30,7 +31,7 @@ ir::Program section(const ir::Target& target, const std::string& name, Work work
   d.target = target;
   d.sites = {{0, 0, 0}};
   for (auto& [tensor, shape] : tensors)
-    d.tensors.push_back({tensor, shape.rows, shape.cols, DType::i32, ir::TensorRole::activation});
+    d.tensors.push_back({tensor, shape.rows, shape.cols, shape.dtype, ir::TensorRole::activation});
   d.work = std::move(work);
   d.tile = {2, 2, 2};
   auto built = compose::build_section(d);
@@ -38,16 +39,18 @@ ir::Program section(const ir::Target& target, const std::string& name, Work work
   return std::move(built).value();
 }
 
-ir::Program mlp(const ir::Target& target, const std::string& suffix, bool up, std::uint64_t inner) {
+ir::Program mlp(const ir::Target& target, const std::string& suffix, bool up, std::uint64_t inner,
+                DType partial = DType::i32) {
   const Shape tokens{kTokens, kModel}, middle{kTokens, inner};
   if (up) {
     return section(
         target, "up" + suffix, Matmul{"normed", "up" + suffix, "mid" + suffix, {}},
         {{"normed", tokens}, {"up" + suffix, {kModel, inner}}, {"mid" + suffix, middle}});
   }
-  return section(
-      target, "down" + suffix, Matmul{"mid" + suffix, "down" + suffix, "p" + suffix, {}},
-      {{"mid" + suffix, middle}, {"down" + suffix, {inner, kModel}}, {"p" + suffix, tokens}});
+  return section(target, "down" + suffix, Matmul{"mid" + suffix, "down" + suffix, "p" + suffix, {}},
+                 {{"mid" + suffix, middle},
+                  {"down" + suffix, {inner, kModel}},
+                  {"p" + suffix, {kTokens, kModel, partial}}});
 }
 
 ir::Program norm(const ir::Target& target) {
@@ -89,7 +92,7 @@ parallel::Manifest manifest_of(std::uint32_t chips, std::uint64_t inner) {
 
 }  // namespace
 
-SplitModel split_model(std::uint32_t count, bool crossing) {
+SplitModel split_model(std::uint32_t count, bool crossing, DType partial) {
   SplitModel out;
   out.inner = 4 * std::uint64_t{count};
   out.manifest = manifest_of(count, out.inner);
@@ -99,10 +102,11 @@ SplitModel split_model(std::uint32_t count, bool crossing) {
   for (std::uint32_t c = 0; c < count; ++c) {
     const std::string suffix = fmt::format(".{}", c);
     out.before.push_back({"mid" + suffix, mlp(out.target, suffix, true, 4)});
-    out.before.push_back({"p" + suffix, mlp(out.target, suffix, false, 4)});
+    out.before.push_back({"p" + suffix, mlp(out.target, suffix, false, 4, partial)});
   }
-  out.sum = sum_of(count, kTokens, kModel, DType::i32);
+  out.sum = sum_of(count, kTokens, kModel, partial);
   out.sum.target = out.target;
+  if (partial == DType::i32) out.sum.values = ir::ValueRange{-1'000'000, 1'000'000};
   out.after.push_back({"y", residual(out.target, "h")});
   return out;
 }

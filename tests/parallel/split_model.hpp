@@ -29,7 +29,9 @@ struct SplitModel {
   parallel::AllreduceDescription sum;  ///< of h
   std::vector<ModelSection> after;
 };
-[[nodiscard]] SplitModel split_model(std::uint32_t chips, bool crossing = true);
+/// `partial`: type of the p.c; as wide as the sum, they have declared values.
+[[nodiscard]] SplitModel split_model(std::uint32_t chips, bool crossing = true,
+                                     ir::DType partial = ir::DType::i32);
 /// Relocated and composed, with the manifest attached.
 [[nodiscard]] ir::Program composed_model(const SplitModel& model);
 /// The whole model on one chip, its full weights put together from those that `inputs` gives.

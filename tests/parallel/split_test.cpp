@@ -1,15 +1,18 @@
 // A model that is split over chips is certified and equals the whole one, bit for bit.
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "tests/parallel/split_model.hpp"
 
 namespace spatialcert::tests {
 namespace {
 
 TEST_CASE("the split model is certified, and equals the whole one under any schedule") {
-  for (const std::uint32_t count : {2U, 4U}) {
+  for (const auto& [count, partial] :
+       {std::pair{2U, ir::DType::i32}, {4U, ir::DType::i32}, {4U, ir::DType::i16}}) {
     CAPTURE(count);
-    const SplitModel model = split_model(count);
+    const SplitModel model = split_model(count, true, partial);
     const ir::Program split = composed_model(model);
     const ir::Program whole = whole_model(model);
     CHECK(split.sliced.size() == 2);

@@ -86,6 +86,8 @@ TEST_CASE("composition: every object of an excerpt counts") {
   const auto view = [](std::uint32_t of) { return ir::View<ir::TensorId>{ir::TensorId(of), 4}; };
   CHECK(different([](Program& p) { named(p.tensors, "t2").rows = 5; }));
   CHECK(different([](Program& p) { named(p.tensors, "t2").cols = 5; }));
+  CHECK(different([](Program& p) { named(p.tensors, "t2").dtype = ir::DType::f64; }));
+  CHECK(different([](Program& p) { named(p.tensors, "t2").owner = 0; }));
   CHECK(different([&](Program& p) { named(p.tensors, "t2").view = view(0); }));
   CHECK(different([&](Program& p) {
     named(p.tensors, "t0").view = named(p.tensors, "t2").view = view(3);
@@ -134,6 +136,7 @@ TEST_CASE("composition: an excerpt keeps who is on one site, and which sites on 
 TEST_CASE("composition: what stands for a class is its first section, alone") {
   Program whole = chain().program();
   named(whole.tensors, "t1").init = ir::Init::external;
+  named(whole.tensors, "t1").owner = 0;
   named(whole.semaphores, "h1").restart = ir::Restart::reset;
   proofs::composition::Class one;
   one.excerpt = excerpt_of(whole, 1);
@@ -147,6 +150,7 @@ TEST_CASE("composition: what stands for a class is its first section, alone") {
   CHECK(alone.edges.size() == 1);
   CHECK(named(alone.tensors, "t1").init == ir::Init::zero);
   CHECK(named(alone.tensors, "t2").init == ir::Init::undefined);
+  CHECK_FALSE(named(alone.tensors, "t1").owner.has_value());
   CHECK(named(alone.semaphores, "h1").restart == ir::Restart::reset);
   CHECK(named(alone.buffers, "v1").view->base.value() == number(alone.buffers, "b1"));
   CHECK(named(alone.buffers, "b1").lifetime == ir::Lifetime::section);
@@ -156,6 +160,9 @@ TEST_CASE("composition: what stands for a class is its first section, alone") {
   one.defined = {0, 0};
   const Program bare = program_of(whole, one);
   CHECK(named(bare.tensors, "t1").init == ir::Init::undefined);
+  named(whole.buffers, "b1").init = ir::Init::external;
+  const Program filled = program_of(whole, one);
+  CHECK(named(filled.buffers, "b1").init == ir::Init::zero);
   // Where a base is resident, so are its views, and neither has contents of its own.
   named(whole.buffers, "b1").lifetime = ir::Lifetime::resident;
   named(whole.buffers, "b1").init = ir::Init::external;

@@ -51,7 +51,8 @@ TEST_CASE("decode: what stands around the payload") {
   const std::uint64_t size = payload.size();
   CHECK(refusal(seal(start(kCertificateVersion + 1, 0, size) + payload)) == Reason::other_version);
   CHECK(refusal(seal(start(kCertificateVersion, 2, size) + payload)) == Reason::unknown_form);
-  CHECK(refusal(seal(start(kCertificateVersion, 0, size) + payload + "x")) == Reason::trailing_data);
+  CHECK(refusal(seal(start(kCertificateVersion, 0, size) + payload + "x")) ==
+        Reason::trailing_data);
   CHECK(refusal(seal(start(kCertificateVersion, 0, size + 1) + payload)) == Reason::truncated);
   CHECK(refusal(good, size - 1) == Reason::too_large);
   static_cast<void>(std::get<Certificate>(decode(good, size)));
@@ -62,13 +63,15 @@ TEST_CASE("decode: compressed if and only if it is large, and one frame of the s
   const auto zstd = [](const std::string& payload, const std::string& unpacked,
                        const std::string& digest) {
     const std::string frame = ir::pack(payload, 1);
-    return seal(start(kCertificateVersion, 1, unpacked.size()) + digest + natural(frame.size()) + frame);
+    return seal(start(kCertificateVersion, 1, unpacked.size()) + digest + natural(frame.size()) +
+                frame);
   };
   CHECK(refusal(zstd(small, small, digest_of(small))) == Reason::not_canonical);
   const std::string bytes = encode(large_certificate());
   static_cast<void>(decoded(bytes));
   const std::string large(5000, '\x7f'), larger(5001, '\x7f');
-  CHECK(refusal(seal(start(kCertificateVersion, 0, large.size()) + large)) == Reason::not_canonical);
+  CHECK(refusal(seal(start(kCertificateVersion, 0, large.size()) + large)) ==
+        Reason::not_canonical);
   CHECK(refusal(zstd(large, larger, digest_of(large))) == Reason::damaged);
   CHECK(refusal(zstd(large, large, digest_of(larger))) == Reason::damaged);
 }
@@ -86,8 +89,8 @@ TEST_CASE("decode: the head of the payload") {
 
 TEST_CASE("decode: classes of sections") {
   const auto sections = [](std::uint64_t classes, const std::vector<std::uint64_t>& numbers) {
-    std::string out = natural(1) + "a" + std::string(64, '\x11') + natural(classes) +
-                      natural(numbers.size());
+    std::string out =
+        natural(1) + "a" + std::string(64, '\x11') + natural(classes) + natural(numbers.size());
     for (const std::uint64_t number : numbers) out += natural(number);
     return out;
   };
@@ -96,7 +99,7 @@ TEST_CASE("decode: classes of sections") {
     return natural(0) + natural(0) + natural(1) +
            obligation(0, witness, std::nullopt, subject, number);
   };
-  const std::string two = proof(0, 1) + proof(1, 1);
+  const std::string two = proof(0, 1) + proof(1, 1) + natural(0);
   CHECK(decoded(forge(sections(2, {0, 1, 0}) + two)).classes[1].liveness->potential.size() == 40);
   CHECK(refused(sections(2, {1, 0}) + two) == Reason::malformed_classes);
   CHECK(refused(sections(2, {0, 0}) + two) == Reason::malformed_classes);
@@ -105,6 +108,13 @@ TEST_CASE("decode: classes of sections") {
   CHECK(refused(sections(2, {0, 1}) + proof(0, 1) + proof(0, 1)) == Reason::unknown_class);
   CHECK(refused(sections(2, {0, 1}) + proof(0, 1) + proof(1, 0)) == Reason::unknown_subject);
   CHECK(refused(sections(2, {0, 1}) + two + "x") == Reason::trailing_data);
+  // Of the whole there is nothing but shard.
+  const std::string head = sections(2, {0, 1}) + proof(0, 1) + proof(1, 1) + natural(1);
+  const std::string shard = obligation(10, natural(0) + natural(1));
+  CHECK(decoded(forge(head + shard)).shard->rounds == 1);
+  CHECK(refused(head + obligation(1, "")) == Reason::malformed_classes);
+  CHECK(refused(sections(2, {0, 1}) + proof(0, 1) + proof(1, 1) + natural(2) + obligation(1, "") +
+                shard) == Reason::malformed_classes);
   // So many bytes are not there, whatever the proofs are.
   CHECK(refusal(forge(sections(2, {0, 1}) + std::string(23, '\0'))) == Reason::truncated);
 }

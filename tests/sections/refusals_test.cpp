@@ -152,6 +152,11 @@ TEST_CASE("refused: an expression") {
   bad(tensor("row"), "section part.tensors[\"z\"]", "1 x 6", "4 x 6");
   bad(tensor("z"), "section part.tensors[\"z\"]", "no operand", "in place");
   bad(add(tensor("x"), tensor("real")), "section part.tensors[\"real\"]", "elements of i32", "f32");
+  refused_work(Elementwise{add(tensor("x"), tensor("x")), "narrow"},
+               {of("x", 4, 6), of("narrow", 4, 6, DType::i8)}, "section part.tensors[\"x\"]",
+               "elements of i8", "i32");
+  refused_work(Elementwise{tensor("narrow"), "x"}, {of("x", 4, 6), of("narrow", 4, 6, DType::i8)},
+               "section part.tensors[\"narrow\"]", "elements of i32", "i8");
   bad(scale(tensor("x"), 0.5), "section part.work", "a factor for i32", "0.5");
   bad(scale(tensor("x"), std::numeric_limits<double>::infinity()), "section part.work", "a factor",
       "inf");

@@ -98,6 +98,20 @@ TEST_CASE("matmul of narrow integers with sums in wide ones") {
   });
 }
 
+TEST_CASE("elementwise ops on narrow integers give wide ones") {
+  const auto description =
+      describe(Elementwise{add(tensor("a"), mul(tensor("b"), tensor("row"))), "z"},
+               {given("a", 3, 4, DType::i8), given("b", 3, 4, DType::i16),
+                given("row", 1, 4, DType::i8), given("z", 3, 4, DType::i32)},
+               {1, Split::rows, Handover::fifo, 2, {2, 2, 1}});
+  check_section(description, "z", [&](const Contents& of) {
+    return filled<std::int64_t>(DType::i32, 3, 4, [&](auto r, auto c) {
+      return of("a").template at<std::int64_t>(r, c) +
+             of("b").template at<std::int64_t>(r, c) * of("row").template at<std::int64_t>(0, c);
+    });
+  });
+}
+
 TEST_CASE("elementwise expressions of integers, with rows and columns spread") {
   const Expression value =
       sub(mul(add(tensor("x"), tensor("row")), scale(tensor("y"), 3)),
