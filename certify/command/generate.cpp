@@ -54,7 +54,9 @@ int generate(const GenerateOptions& options) {
     if (!options.algorithm.empty() || !options.collective.empty() || options.ranks != 0) {
       throw UsageError("generate: either a collective or a model");
     }
-    return generate_model(options.model, options.output);
+    GenerateModel model = options.model;
+    if (options.fault != "none") model.fault = options.fault;
+    return generate_model(model, options.output);
   }
   if (options.algorithm.empty() || options.collective.empty() || options.ranks == 0) {
     throw UsageError("generate: --collective, --op and --ranks, or --model or --config");

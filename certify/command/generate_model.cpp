@@ -7,6 +7,7 @@
 
 #include "certify/command/command.hpp"
 #include "compose/models/configuration.hpp"
+#include "compose/models/faults.hpp"
 #include "compose/models/model.hpp"
 #include "ir/program_file.hpp"
 
@@ -49,6 +50,14 @@ ir::Result<models::Configuration> configuration_of(const GenerateModel& options)
   return models::read_configuration(options.configuration);
 }
 
+std::string faults_text() {
+  std::string text = "faults of models: ";
+  const char* separator = "";
+  for (const models::ModelFault fault : models::model_faults())
+    text += fmt::format("{}{}", std::exchange(separator, ", "), to_string(fault));
+  return text;
+}
+
 int refuse(const ir::Refusal& refusal) {
   complain(refusal.message() + '\n');
   return kRefused;
@@ -83,6 +92,12 @@ void declare_model_options(CLI::App& app, GenerateModel& options) {
 }
 
 int generate_model(const GenerateModel& options, const std::string& output) {
+  std::optional<models::ModelFault> fault;
+  if (!options.fault.empty()) {
+    fault = models::parse_model_fault(options.fault);
+    if (!fault)
+      throw UsageError(fmt::format("--fault: unknown name {}; {}", options.fault, faults_text()));
+  }
   const auto configuration = configuration_of(options);
   if (!configuration) return refuse(configuration.error());
   const auto model = models::generate_model(*configuration, model_options(options));
@@ -93,7 +108,9 @@ int generate_model(const GenerateModel& options, const std::string& output) {
     }
     if (output == "-") return 0;
   }
-  const auto program = models::composed(*model);
+  auto program = models::composed(*model);
+  if (!program) return refuse(program.error());
+  if (fault) program = models::with_fault(*program, *fault);
   if (!program) return refuse(program.error());
   if (output == "-") {
     print(ir::serialise(*program));

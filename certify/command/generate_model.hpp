@@ -20,6 +20,7 @@ struct GenerateModel {
   std::uint64_t context = 4096;
   std::string phases = "auto";
   std::string sections;  ///< a folder
+  std::string fault;     ///< empty: none
 
   [[nodiscard]] bool wanted() const { return !name.empty() || !configuration.empty(); }
 };

@@ -224,7 +224,11 @@ class Lemma {
 
   smt::Term element(const std::vector<Matrix>& in, std::size_t r, std::size_t c) {
     std::vector<smt::Term> operands;
-    for (const Matrix& m : in) operands.push_back(m.at(r, c));
+    const bool blocks = step_.op == ir::OpKind::quantise || step_.op == ir::OpKind::dequantise;
+    for (const Matrix& m : in) {
+      operands.push_back(blocks ? m.at(r * m.rows / in[0].rows, c * m.cols / in[0].cols)
+                                : m.at(r, c));
+    }
     switch (step_.op) {
       case ir::OpKind::copy:
         return operands[0];

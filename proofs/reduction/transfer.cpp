@@ -152,6 +152,8 @@ class Transfer {
   /// An operand's axis in the result, over whose rows or columns it may be spread.
   [[nodiscard]] Along spread(const Operand& operand) const {
     const Along along = type(operand).along;
+    // A scale is that of a block, and blocks are of one part.
+    if (what_.op == ir::OpKind::quantise || what_.op == ir::OpKind::dequantise) return along;
     if (out_.none() || operand.shape.none()) return along;
     if (along == Along::rows && operand.shape.rows == 1 && out_.rows != 1) return Along::inside;
     if (along == Along::columns && operand.shape.cols == 1 && out_.cols != 1) return Along::inside;

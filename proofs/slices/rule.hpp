@@ -2,8 +2,8 @@
 //
 // For every full tensor that the program names (ir::SlicedTensor): every index of the axis that is
 // cut is in the slices of exactly `copies` parts, and in each of them once. For all that is cut
-// along one dimension of the model: part p is on one chip, and tensors whose axes are equally long
-// have the same ranges in every part. How the axes of tensors of other lengths correspond (heads of
+// along one dimension of the model: part p is on one chip, and tensors whose axes are equally long,
+// in as many copies, have the same ranges in every part. How the axes of tensors of other lengths correspond (heads of
 // keys and of queries) is declared by the dimension, not shown.
 //
 // All of it is about declarations: nothing depends on schedules. Z3 is asked, per way to cut an

@@ -131,6 +131,8 @@ TEST_CASE("slices: parts of one dimension are cut alike and stand on one chip") 
   CHECK(c.slices[1].sliced == 1);
   proves(cut("other dimensions", {{"q", 8, halves, {}}, {"o", 8, swapped, {}, 1, "ffn"}}));
   proves(cut("other lengths", {{"q", 8, halves, {}}, {"k", 4, {{{0, 2}}, {{2, 4}}}, {}}}));
+  proves(cut("other copies", {{"q", 8, {{{0, 2}}, {{2, 4}}, {{4, 6}}, {{6, 8}}}, {}},
+                              {"k", 8, {{{0, 4}}, {{0, 4}}, {{4, 8}}, {{4, 8}}}, {}, 2}}));
   refutes(cut("another chip", {{"w", 8, halves, {}}, {"scale", 4, {{{0, 2}}, {{2, 4}}}, {1, 0}}}),
           "mismatch", Reason::mismatch);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 
 namespace spatialcert::proofs::slices {
 namespace {
@@ -106,12 +107,16 @@ std::optional<Counterexample> untiled(const ir::Program& program, std::uint32_t 
 
 std::optional<Counterexample> mismatched(const ir::Program& program) {
   std::map<std::string_view, std::uint32_t> first_of_dimension;
-  std::map<std::pair<std::string_view, std::uint64_t>, std::uint32_t> first_of_length;
+  // Heads of queries and of keys may happen to be equally many entries: not in as many copies.
+  std::map<std::tuple<std::string_view, std::uint64_t, std::uint32_t>, std::uint32_t>
+      first_of_length;
   for (std::uint32_t s = 0; s < program.sliced.size(); ++s) {
     const ir::SlicedTensor& sliced = program.sliced[s];
     const std::uint32_t first = first_of_dimension.emplace(sliced.dimension, s).first->second;
     const std::uint32_t alike =
-        first_of_length.emplace(std::pair(std::string_view(sliced.dimension), length_of(sliced)), s)
+        first_of_length
+            .emplace(
+                std::tuple(std::string_view(sliced.dimension), length_of(sliced), sliced.copies), s)
             .first->second;
     const auto owner = [&](std::uint32_t of, std::size_t p) {
       return program.tensors[program.sliced[of].slices[p].tensor.value()].owner;
@@ -142,7 +147,9 @@ ReplayResult recompute(const ir::Program& program, const Counterexample& c) {
     const ir::Slice& b = other.slices[c.slices[1].part];
     if (program.tensors[a.tensor.value()].owner != program.tensors[b.tensor.value()].owner)
       return Reproduced{};
-    if (length_of(other) == length_of(sliced) && a.ranges != b.ranges) return Reproduced{};
+    if (length_of(other) == length_of(sliced) && other.copies == sliced.copies &&
+        a.ranges != b.ranges)
+      return Reproduced{};
     return no("they belong together");
   }
   const auto index = static_cast<std::uint64_t>(c.value);

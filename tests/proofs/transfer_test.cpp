@@ -162,6 +162,17 @@ TEST_CASE("types: every op of two operands, element by element, does what its ty
   CHECK(table.violations() > 1000);
 }
 
+TEST_CASE("types: a scale is that of a block, not spread over all parts") {
+  Table table;
+  for (const ir::OpKind op : {ir::OpKind::quantise, ir::OpKind::dequantise}) {
+    for (const TypeId type : table.all()) {
+      for (const Shape scale : {Shape{1, 1}, Shape{1, 2}, Shape{2, 1}, Shape{2, 2}})
+        table.compare({op, 1.0}, {{type, {4, 4}}, {type, scale}}, {4, 4});
+    }
+  }
+  CHECK(table.typed() > 100);
+}
+
 TEST_CASE("types: products of matrices, gathers and convolutions do what their types say") {
   Table table;
   for (const TypeId a : table.all()) {
