@@ -99,7 +99,8 @@ Command declare_generate(CLI::App& parent) {
   app->add_option("--protocol", options->protocol, "Simple, LL or LL128 (default: Simple)")
       ->check(CLI::IsMember({"Simple", "LL", "LL128"}));
   app->add_flag("--in-place", options->in_place, "The output lies where the input does");
-  app->add_option("--fault", options->fault, "Build in a known way to get it wrong")
+  app->add_option("--fault", options->fault,
+                  "Build in a known way to get it wrong (of models: docs/models.md)")
       ->type_name("NAME");
   app->add_option("-o,--output", options->output,
                   "FILE.xml or FILE.xml.zst, of a model FILE.json or FILE.json.zst; - for standard "
@@ -108,14 +109,14 @@ Command declare_generate(CLI::App& parent) {
   declare_model_options(*app, options->model);
   app->footer(fmt::format(
       "\nExit status: 0; 3 if a model cannot be split or placed as asked; 64 for a "
-      "combination that is not supported.\n\n{}  --model: {}\n\n"
+      "combination that is not supported.\n\n{}  --model: {}; faults: {}\n\n"
       "Examples:\n  spatialcert generate --collective hierarchical --op allreduce "
       "--ranks 64 --ranks-per-node 8 -o ar64.xml\n"
       "  spatialcert generate --model qwen3-8b --chips 4 --mesh 4x4 -o qwen.json.zst && "
       "spatialcert certify qwen.json.zst\n"
       "  spatialcert generate --model llama-3.1-8b --chips 2 --layers 2 --sections llama "
       "&& spatialcert compose llama/composition.json -o llama.json\n",
-      supported_text(), fmt::join(compose::models::known_models(), ", ")));
+      supported_text(), fmt::join(compose::models::known_models(), ", "), model_faults_text()));
   return {app, [options] { return generate(*options); }};
 }
 

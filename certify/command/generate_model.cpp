@@ -50,20 +50,19 @@ ir::Result<models::Configuration> configuration_of(const GenerateModel& options)
   return models::read_configuration(options.configuration);
 }
 
-std::string faults_text() {
-  std::string text = "faults of models: ";
-  const char* separator = "";
-  for (const models::ModelFault fault : models::model_faults())
-    text += fmt::format("{}{}", std::exchange(separator, ", "), to_string(fault));
-  return text;
-}
-
 int refuse(const ir::Refusal& refusal) {
   complain(refusal.message() + '\n');
   return kRefused;
 }
 
 }  // namespace
+
+std::string model_faults_text() {
+  std::string text;
+  for (const models::ModelFault fault : models::model_faults())
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", to_string(fault));
+  return text;
+}
 
 void declare_model_options(CLI::App& app, GenerateModel& options) {
   app.add_option("--model", options.name, "A model, by name: a decoding step of one token")
@@ -96,7 +95,8 @@ int generate_model(const GenerateModel& options, const std::string& output) {
   if (!options.fault.empty()) {
     fault = models::parse_model_fault(options.fault);
     if (!fault)
-      throw UsageError(fmt::format("--fault: unknown name {}; {}", options.fault, faults_text()));
+      throw UsageError(fmt::format("--fault: unknown name {}; of models: {}", options.fault,
+                                   model_faults_text()));
   }
   const auto configuration = configuration_of(options);
   if (!configuration) return refuse(configuration.error());

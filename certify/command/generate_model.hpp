@@ -25,6 +25,8 @@ struct GenerateModel {
   [[nodiscard]] bool wanted() const { return !name.empty() || !configuration.empty(); }
 };
 
+/// The names of `--fault`, separated by commas.
+[[nodiscard]] std::string model_faults_text();
 void declare_model_options(CLI::App& app, GenerateModel& options);
 /// Exit status. `output`: file of the program; `-` is standard output, unless sections were asked
 /// for.

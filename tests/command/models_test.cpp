@@ -43,6 +43,31 @@ TEST_CASE("a model is generated, as a program and as sections that compose to it
   CHECK(ir::parse_program(printed.out, "printed").has_value());
 }
 
+TEST_CASE("generate --model --fault: one slip, and the program is refuted") {
+  const TemporaryFolder folder;
+  const std::string program = folder / "faulty.json";
+  const std::vector<std::string> model{"generate", "--model", "qwen3-8b", "--chips", "2",
+                                       "--mesh",   "1x1",     "--layers", "1"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = model;
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  REQUIRE(with({"--fault", "nonlinear-before", "-o", program}).status == 0);
+  const ChildResult judged = run({"certify", program});
+  CHECK(judged.status == 1);
+  CHECK(judged.out.find("qwen3-8b-nonlinear-before: refuted by reduction") != std::string::npos);
+  CHECK(judged.out.find("silu of a partial sum over part 1 of heads") != std::string::npos);
+  const ChildResult unknown = with({"--fault", "skip-chips", "-o", program});
+  CHECK(unknown.status == 64);
+  CHECK(unknown.err.find("skip-chip, chip-twice") != std::string::npos);
+  CHECK(run({"generate", "--help"}).out.find("weight-elsewhere") != std::string::npos);
+  const ChildResult no_place =
+      run({"generate", "--model", "qwen3-8b", "--layers", "1", "--fault", "skip-chip"});
+  CHECK(no_place.status == 3);
+  CHECK(no_place.err.find("a place for the fault skip-chip") != std::string::npos);
+}
+
 TEST_CASE("generate --model: what is refused, and what is wrong usage") {
   const TemporaryFolder folder;
   const std::string program = folder / "program.json";

@@ -6,11 +6,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "certify/judgement.hpp"
 #include "certify/pipeline.hpp"
 #include "certify/report.hpp"
 #include "compose/composition/composer.hpp"
+#include "compose/composition/instance.hpp"
+#include "compose/parallel/attach.hpp"
+#include "compose/parallel/sharding.hpp"
 #include "tests/models/fixture.hpp"
 
 namespace spatialcert::tests {
@@ -78,6 +82,50 @@ TEST_CASE("every fault of a model is refuted by the rule that owns it, with the 
     const std::string text = certify::counterexample_text(*program, *rule.counterexample);
     CHECK_MESSAGE(text.find(expected.names) != std::string::npos, text);
   }
+}
+
+// The cache is written after it has been read: this token's keys are those of the last token.
+TEST_CASE("a cache that is read before it is written is refuted, against the order of the source") {
+  const models::Model model = generated(two_layers(), small_options(2));
+  std::vector<ir::Program> sections;
+  for (const models::SectionUse& use : model.uses) {
+    sections.push_back(model.sections[use.section]);
+    compose::rename_section(sections.back(), use.name);
+    REQUIRE_FALSE(compose::rebind_tensors(sections.back(), use.tensors));
+    REQUIRE_FALSE(compose::parallel::assign_owners(sections.back(),
+                                                   compose::parallel::Sharding(model.manifest)));
+  }
+  const auto composed_in = [&](const std::vector<std::uint32_t>& order) {
+    compose::PhaseOrder phases{order, std::vector<bool>(order.size(), true)};
+    phases.barrier_after.back() = false;
+    compose::ComposeOptions options;
+    options.carried = model.carried;
+    auto made = compose::compose_ordered(sections, phases, {}, options);
+    REQUIRE(std::holds_alternative<compose::Composed>(made));
+    ir::Program program = std::get<compose::Composed>(made).program;
+    REQUIRE_FALSE(compose::parallel::attach(program, model.manifest));
+    return program;
+  };
+  std::vector<std::uint32_t> order(sections.size());
+  std::iota(order.begin(), order.end(), 0U);
+  CHECK(certify::certify(composed_in(order)).verdict == certify::Verdict::certified);
+  const auto numbered = [&](const std::string& name) {
+    const auto at = std::find_if(model.uses.begin(), model.uses.end(),
+                                 [&](const auto& use) { return use.name == name; });
+    REQUIRE_MESSAGE(at != model.uses.end(), name);
+    return static_cast<std::uint32_t>(at - model.uses.begin());
+  };
+  const std::uint32_t keys = numbered("L0.keys.0"), scores = numbered("L0.scores.0");
+  REQUIRE(keys < scores);
+  std::rotate(order.begin() + keys, order.begin() + keys + 1, order.begin() + scores + 1);
+  const ir::Program late = composed_in(order);
+  const certify::ProgramReport report = certify::certify(late);
+  CHECK(report.verdict == certify::Verdict::refuted);
+  const certify::RuleReport& rule = of_rule(report, proofs::Rule::ordering);
+  REQUIRE_MESSAGE(rule.counterexample.has_value(), rule.detail);
+  CHECK(rule.counterexample->kind == proofs::Kind::wrong_order);
+  const std::string text = certify::counterexample_text(late, *rule.counterexample);
+  CHECK_MESSAGE(text.find("L0.keys.0") != std::string::npos, text);
 }
 
 TEST_CASE("a fault that a program has no place for is refused") {
