@@ -189,8 +189,22 @@ TEST_CASE("obligations that do not ascend") {
   CHECK(refusal(with(obligation(2, "") + obligation(1, ""), 2)) == Reason::out_of_order);
   CHECK(refusal(with(obligation(2, "") + obligation(4, "") + obligation(2, ""), 3)) ==
         Reason::out_of_order);
-  CHECK(decoded(with(obligation(1, "") + obligation(2, "") + obligation(6, ""), 3))
+  CHECK(decoded(with(obligation(1, "") + obligation(2, "") + obligation(6, natural(0)), 3))
             .reduction.has_value());
+}
+
+TEST_CASE("types of contents that recur after some rounds") {
+  const auto types = [](const std::string& witness) { return with(obligation(6, witness), 1); };
+  const auto good = decoded(types(natural(1) + natural(2) + natural(60))).reduction;
+  REQUIRE((good && good->typing));
+  CHECK(good->typing->first == 2);
+  CHECK(good->typing->rounds == 60);
+  CHECK_FALSE(decoded(types(natural(0))).reduction->typing.has_value());
+  for (const std::string& bad : {natural(2), natural(2) + natural(0) + natural(1), natural(1),
+                                 natural(1) + natural(0), natural(1) + natural(0) + natural(61),
+                                 natural(1) + natural(61) + natural(1), natural(0) + natural(0)}) {
+    CHECK(refusal(types(bad)) == Reason::malformed_witness);
+  }
 }
 
 /// A payload with these classes of sections.
@@ -207,7 +221,11 @@ std::string proof_of_class(std::uint64_t number, std::uint64_t subject = 1) {
   std::string all = natural(0) + natural(0) + natural(6);
   const std::string zeros = integer(1) + natural(20) + std::string(20, '\0');
   for (const std::uint64_t rule : {0, 1, 2, 4, 6, 9})
-    all += obligation(rule, rule == 0 ? zeros : "", std::nullopt, subject, number);
+    all += obligation(rule,
+                      rule == 0   ? zeros
+                      : rule == 6 ? natural(0)
+                                  : "",
+                      std::nullopt, subject, number);
   return all;
 }
 

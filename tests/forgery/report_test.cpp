@@ -66,14 +66,14 @@ TEST_CASE("the JSON report parses, is versioned, and has the verdict of the exit
   }
   CHECK(at(all[0], "$.verdict") == "\"valid\"");
   CHECK(at(all[0], "$.reason").empty());
-  CHECK(at(all[0], "$.rules[10].rule") == "\"coverage\"");
-  CHECK(at(all[0], "$.rules[10].verdict") == "\"accepted\"");
+  CHECK(at(all[0], "$.rules[11].rule") == "\"coverage\"");
+  CHECK(at(all[0], "$.rules[11].verdict") == "\"accepted\"");
   CHECK(at(all[1], "$.verdict") == "\"rejected\"");
   CHECK(at(all[1], "$.digest").size() == 66);
   CHECK(at(all[1], "$.rules") == "[]");
   CHECK(at(all[2], "$.reason") == "\"missing obligation\"");
   CHECK(at(all[2], "$.rules[0].verdict") == "\"accepted\"");
-  CHECK(at(all[2], "$.rules[10].reason") == "\"missing obligation\"");
+  CHECK(at(all[2], "$.rules[11].reason") == "\"missing obligation\"");
   CHECK(at(all[3], "$.verdict") == "\"unreadable\"");
   CHECK(at(all[3], "$.reason") == "\"not a certificate\"");
   CHECK(at(all[4], "$.reason") == "\"unreadable program\"");
