@@ -33,7 +33,8 @@ int length(const Ranges& ranges) {
   return static_cast<int>(sum);
 }
 
-/// A full tensor of `rows` x 4 whose rows are cut; part p is on chip `owners[p]`.
+/// A full tensor of `rows` x 4 whose rows are cut, or as many columns; part p is on chip
+/// `owners[p]`.
 struct Cut {
   std::string name;
   int rows = 8;
@@ -41,6 +42,7 @@ struct Cut {
   std::vector<int> owners;
   int copies = 1;
   std::string dimension = "heads";
+  bool columns = false;  ///< 4 x `rows`, and columns are cut
 };
 
 Draft cut(const std::string& name, const std::vector<Cut>& cuts) {
@@ -51,13 +53,15 @@ Draft cut(const std::string& name, const std::vector<Cut>& cuts) {
     for (std::size_t p = 0; p < c.parts.size(); ++p) {
       const std::string tensor = fmt::format("{}.{}", c.name, p);
       const int owner = c.owners.empty() ? static_cast<int>(p) : c.owners[p];
-      d.tensor(tensor, "external", length(c.parts[p]), "f32", tests::shards::owned(owner));
+      d.tensor(tensor, "external", c.columns ? 4 : length(c.parts[p]), "f32",
+               tests::shards::owned(owner));
       parts.push_back(
           fmt::format(R"({{"tensor": "{}", "ranges": {}}})", tensor, json_of(c.parts[p])));
     }
     all.push_back(fmt::format(
-        R"({{"full": "{}", "rows": {}, "cols": 4, "axis": "rows", "dimension": "{}", "copies": {}, "parts": [{}]}})",
-        c.name, c.rows, c.dimension, c.copies, fmt::join(parts, ", ")));
+        R"({{"full": "{}", "rows": {}, "cols": {}, "axis": "{}", "dimension": "{}", "copies": {}, "parts": [{}]}})",
+        c.name, c.columns ? 4 : c.rows, c.columns ? c.rows : 4, c.columns ? "columns" : "rows",
+        c.dimension, c.copies, fmt::join(parts, ", ")));
   }
   d.member("slices", fmt::format("[{}]", fmt::join(all, ", ")));
   return d.tensor("x", "external").tensor("y").engine("compute", {"run work x > y"});
@@ -98,6 +102,14 @@ TEST_CASE("slices: an index that nobody has, at either end or between") {
   gap("first", {{{1, 4}}, {{4, 8}}}, 0);
   gap("between", {{{0, 4}}, {{5, 8}}}, 4);
   gap("last", {{{0, 4}}, {{4, 7}}}, 7);
+  const std::vector<Ranges> halves{{{0, 4}}, {{4, 8}}};
+  const Counterexample columns =
+      refutes(cut("columns", {{"w", 12, halves, {}, 1, "heads", true}}), "gap", Reason::gap);
+  CHECK(columns.value == 8);
+  const Counterexample later = refutes(
+      cut("of a later tensor", {{"w", 8, halves, {}}, {"v", 9, halves, {}}}), "gap", Reason::gap);
+  REQUIRE(later.slices.size() == 1);
+  CHECK(later.slices[0].sliced == 1);
   const Counterexample c =
       refutes(cut("one copy more", {{"w", 4, {{{0, 2}}, {{0, 3}}, {{2, 4}}, {{2, 4}}}, {}, 2}}),
               "overlap", Reason::overlapping);
@@ -135,11 +147,25 @@ TEST_CASE("slices: parts of one dimension are cut alike and stand on one chip") 
                               {"k", 8, {{{0, 4}}, {{0, 4}}, {{4, 8}}, {{4, 8}}}, {}, 2}}));
   refutes(cut("another chip", {{"w", 8, halves, {}}, {"scale", 4, {{{0, 2}}, {{2, 4}}}, {1, 0}}}),
           "mismatch", Reason::mismatch);
+  const std::vector<Ranges> quarters{{{0, 2}}, {{2, 4}}, {{4, 8}}};
+  const std::vector<Ranges> first_alike{{{0, 2}}, {{4, 8}}, {{2, 4}}};
+  const Counterexample second =
+      refutes(cut("a later part", {{"q", 8, quarters, {}}, {"o", 8, first_alike, {}}}), "mismatch",
+              Reason::mismatch);
+  REQUIRE(second.slices.size() == 2);
+  CHECK(second.slices[1].part == 1);
+  refutes(cut("another chip for a later part",
+              {{"w", 8, quarters, {}}, {"scale", 4, {{{0, 1}}, {{1, 2}}, {{2, 4}}}, {0, 2, 1}}}),
+          "mismatch", Reason::mismatch);
 }
 
 TEST_CASE("slices: a claim that does not hold is not reproduced") {
-  Fixture f(
-      cut("halves", {{"w", 8, {{{0, 4}}, {{4, 8}}}, {}}, {"o", 8, {{{0, 4}}, {{4, 8}}}, {}}}));
+  const std::vector<Ranges> halves{{{0, 4}}, {{4, 8}}};
+  const std::vector<Ranges> swapped{{{4, 8}}, {{0, 4}}};
+  Fixture f(cut("halves", {{"w", 8, halves, {}},
+                           {"o", 8, halves, {}},
+                           {"k", 4, {{{0, 2}}, {{2, 4}}}, {}},
+                           {"v", 8, swapped, {}, 1, "ffn"}}));
   const auto claim = [&](Kind kind, std::int64_t index, std::vector<SliceRef> slices) {
     Counterexample c;
     c.kind = kind;
@@ -154,9 +180,15 @@ TEST_CASE("slices: a claim that does not hold is not reproduced") {
   CHECK(claim(Kind::mismatch, 0, {{0, 0}, {1, 0}}) == "they belong together");
   CHECK(claim(Kind::mismatch, 0, {{0, 0}, {1, 1}}) == "two parts of one number are needed");
   CHECK(claim(Kind::mismatch, 0, {{0, 0}}) == "two parts of one number are needed");
-  CHECK(claim(Kind::gap, 0, {{2, 0}}) == "no such part");
+  CHECK(claim(Kind::mismatch, 0, {{0, 0}, {2, 0}}) == "they belong together");
+  CHECK(claim(Kind::mismatch, 0, {{0, 0}, {3, 0}}) == "they are of two dimensions");
+  CHECK(claim(Kind::gap, 0, {{4, 0}}) == "no such part");
+  CHECK(claim(Kind::gap, 0, {{1U << 30U, 0}}) == "no such part");
   CHECK(claim(Kind::gap, 0, {{0, 2}}) == "no such part");
   CHECK(claim(Kind::race, 0, {{0, 0}}) == "slices do not show this kind");
+  Counterexample none;
+  none.kind = Kind::gap;
+  CHECK(std::holds_alternative<NotReproduced>(recompute(f.program, none)));
 }
 
 TEST_CASE("slices: random ways to cut an axis, against counting") {
