@@ -191,6 +191,15 @@ TEST_CASE("slices: a claim that does not hold is not reproduced") {
   CHECK(std::holds_alternative<NotReproduced>(recompute(f.program, none)));
 }
 
+TEST_CASE("slices: tensors in another number of copies are not held against each other") {
+  Fixture f(cut("copies", {{"q", 8, {{{0, 2}}, {{2, 4}}, {{4, 6}}, {{6, 8}}}, {}},
+                           {"k", 8, {{{0, 4}}, {{0, 4}}, {{4, 8}}, {{4, 8}}}, {}, 2}}));
+  Counterexample c;
+  c.kind = Kind::mismatch;
+  c.slices = {{0, 0}, {1, 0}};
+  CHECK(tests::replayed(f.program, c) == "they belong together");
+}
+
 TEST_CASE("slices: random ways to cut an axis, against counting") {
   std::mt19937 random(7);
   const auto below = [&](std::uint64_t end) { return random() % end; };
