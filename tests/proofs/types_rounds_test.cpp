@@ -105,6 +105,7 @@ TEST_CASE("types: slices that are kept are of one full tensor") {
     return d;
   };
   proves(kept("both chips", {"run act k0 > k0"}, {"run act k1 > k1"}));
+  proves(kept("nothing is kept of it", {"run act d0 > d0"}, {}));
   const auto open = [&](const std::string& name, const Ops& first, const Ops& second) {
     leaves_open(kept(name, first, second), "parts of k keep contents that are not of one full",
                 Reason::not_inductive);

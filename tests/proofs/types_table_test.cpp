@@ -205,7 +205,8 @@ TEST_CASE("types: the table, whole rows") {
           {OpKind::rope, "p0 x x", "p0"},
           {OpKind::rope, "p0 p0 x", "nonlinear"},
           {OpKind::rope, "p0 c0 x", "?"},
-          {OpKind::rope, "x p0 x", "nonlinear"}});
+          {OpKind::rope, "x p0 x", "nonlinear"},
+          {OpKind::rope, "x c0 p0", "nonlinear"}});
 }
 
 TEST_CASE("types: the table, reductions") {
