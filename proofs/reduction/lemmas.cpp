@@ -203,7 +203,9 @@ class Lemma {
           return out;
         });
       default:
-        return filled(rows, cols, [&](std::size_t r, std::size_t c) { return element(in, r, c); });
+        return filled(rows, cols, [&](std::size_t r, std::size_t c) {
+          return element(in, {r, c}, {rows, cols});
+        });
     }
   }
 
@@ -222,11 +224,14 @@ class Lemma {
     return out;
   }
 
-  smt::Term element(const std::vector<Matrix>& in, std::size_t r, std::size_t c) {
+  /// Element `at` of a result of `shape`.
+  smt::Term element(const std::vector<Matrix>& in, std::pair<std::size_t, std::size_t> at,
+                    std::pair<std::size_t, std::size_t> shape) {
+    const auto [r, c] = at;
     std::vector<smt::Term> operands;
     const bool blocks = step_.op == ir::OpKind::quantise || step_.op == ir::OpKind::dequantise;
     for (const Matrix& m : in) {
-      operands.push_back(blocks ? m.at(r * m.rows / in[0].rows, c * m.cols / in[0].cols)
+      operands.push_back(blocks ? m.at(r * m.rows / shape.first, c * m.cols / shape.second)
                                 : m.at(r, c));
     }
     switch (step_.op) {

@@ -250,9 +250,10 @@ class Transfer {
       if (i == *part || is(type(operands_[i]), TypeKind::zero)) continue;
       if (auto result = plus(total, *part, i, values)) return *std::move(result);
     }
-    // What was added up of terms of one sum is of that sum.
-    if (std::all_of(values.begin(), values.end(), [&](ValueId v) { return v == values[0]; }))
-      value_ = values[0];
+    // Terms of one sum, of different parts, or beside zeros, are still of that sum. More of a term
+    // is not: a part that takes its term twice is found out by its value.
+    const bool first_is_less = what_.op == ir::OpKind::sub && *part != 0;
+    if (values.size() == 1 && !first_is_less) value_ = values[0];
     return of(total);
   }
 

@@ -65,6 +65,7 @@ Draft model(const std::string& name, const Model& m) {
     d.tensor(fmt::format("p{}", c), "undefined", 4, m.dtype, own + m.values);
   }
   d.stage("mm", "matmul").stage("act", "silu").stage("plus", "add").stage("times", "mul");
+  d.stage("minus", "sub").tensor("e", "zero", 4, m.dtype, R"("owner": 0)");
   d.stage("norm", "rmsnorm").stage("half", "scale", R"("scale": 0.5)").stage("narrow", "cast");
   d.stage("largest", "max").stage("total", "sum").stage("top", "topk");
   d.stage("maximum", "max", R"("kind": "allreduce")");
@@ -202,6 +203,24 @@ TEST_CASE("types: sums of operands") {
                   "run all q0 > y"};
   refutes("added up twice", doubled, "double-contribution", Reason::double_contribution,
           "add joins");
+}
+
+TEST_CASE("types: a part that takes its term twice has another sum than the others") {
+  Model one;
+  one.root = {"run plus p0 p0 > q0", "run all q0 p1 > y"};
+  leaves_open("one part", one, "terms of different sums");
+  Model all;
+  all.local.push_back("run plus p@ p@ > q@");
+  all.root = {"run all q0 q1 > y"};
+  proves("every part", all);
+  Model less;
+  less.root = {"run minus p0 p0 > q0", "run all q0 p1 > y"};
+  leaves_open("less itself", less, "terms of different sums");
+  Model negative;
+  negative.root = {"run minus e p0 > q0", "run all q0 p1 > y"};
+  leaves_open("zeros less it", negative, "terms of different sums");
+  negative.root = {"run minus p0 e > q0", "run all q0 p1 > y"};
+  proves("it less zeros", negative);
 }
 
 TEST_CASE("types: what is contracted is of one part") {
