@@ -185,6 +185,8 @@ class Transfer {
   }
 
   Transferred by_linearity(Linearity linearity) {
+    if (what_.op == ir::OpKind::copy && operands_.size() != 1)
+      return unclear("a copy of several operands");
     const auto part = partial();
     if (part && (linearity != Linearity::linear || *part != 0)) return nonlinear(*part);
     if (part) {

@@ -21,9 +21,10 @@ std::optional<std::uint64_t> extent(const ir::Program& program, const ir::Region
     if (term.bound / 2 != k) continue;
     if (moves.size() <= term.level) moves.resize(term.level + 1U, 0);
     std::int64_t& move = moves[term.level];
-    if (__builtin_add_overflow(move, term.bound % 2 == 0 ? -term.coefficient : term.coefficient,
-                               &move))
-      return std::nullopt;
+    const bool overflows = term.bound % 2 == 0
+                               ? __builtin_sub_overflow(move, term.coefficient, &move)
+                               : __builtin_add_overflow(move, term.coefficient, &move);
+    if (overflows) return std::nullopt;
   }
   if (std::any_of(moves.begin(), moves.end(), [](std::int64_t move) { return move != 0; }))
     return std::nullopt;
@@ -159,6 +160,28 @@ std::uint32_t TypeRun::range_of(std::uint32_t access, TypeId type) {
   return tensor.dtype > ir::DType::i64 ? 0 : types_.number_of(values_of(tensor.dtype));
 }
 
+/// Unknown ones may be any.
+ir::ValueRange TypeRun::values_read(std::uint32_t access, TypeId type) {
+  if (const std::uint32_t range = range_of(access, type)) return types_.range(range);
+  const auto dtype = dtype_of(access);
+  return values_of(dtype && *dtype <= ir::DType::i64 ? *dtype : ir::DType::i64);
+}
+
+/// Elements of an op are all integers or all real numbers. Nothing if no region says which.
+std::optional<bool> TypeRun::adds_integers() {
+  std::optional<bool> out;
+  for (const std::vector<Region>* list : {&reads_, &writes_}) {
+    for (const Region& region : *list) {
+      const auto dtype = dtype_of(region.access);
+      const bool known = !region.segments.empty() &&
+                         range_of(region.access, contents_[region.segments.front()]) != 0;
+      if (known || (dtype && *dtype <= ir::DType::i64)) return true;
+      if (dtype) out = false;
+    }
+  }
+  return out;
+}
+
 TypeId TypeRun::kept_as(std::uint32_t t, const Region& written, TypeId type) {
   const ir::Region& region = text_.accesses[written.access].region;
   const Shape shape = shape_of(written.access);
@@ -184,21 +207,23 @@ TypeId TypeRun::as_declared(std::uint32_t t, std::uint32_t segment, std::uint32_
                             TypeId type) {
   const Types::Declared& declared = types_.declared(tensor);
   const Type found = types_[type];
-  if (!declared.is() || found.kind == TypeKind::zero || found.kind == TypeKind::unclear)
-    return type;
+  if (!declared.is() || found.kind == TypeKind::zero) return type;
   const Type wanted = types_[types_.slice(declared, found.value)];
   const std::string what = fmt::format("{} is stored to {}, part {} of {}", describe(types_, type),
                                        program_.tensors[tensor].name, declared.part,
                                        types_.dimensions()[wanted.dimension].name);
-  if (found.kind != TypeKind::slice || found.dimension != wanted.dimension)
-    return types_.unclear(what);
+  const auto unclear = [&](const std::string& why) {
+    fault(TypeFault::Kind::unclear, t, segment, {Kind::mismatch, 0, why});
+    return types_.unclear(why);
+  };
+  if (found.kind != TypeKind::slice || found.dimension != wanted.dimension) return unclear(what);
   if (found.parts != wanted.parts) {
     fault(TypeFault::Kind::violation, t, segment, {Kind::mismatch, 0, what});
     return types_.unclear(what);
   }
   const bool another_axis = (found.along == Along::rows && wanted.along == Along::columns) ||
                             (found.along == Along::columns && wanted.along == Along::rows);
-  if (another_axis) return types_.unclear(what + ", along another axis");
+  if (another_axis) return unclear(what + ", along another axis");
   return types_.slice(declared, found.value);
 }
 
@@ -228,7 +253,25 @@ void TypeRun::ordinary(const OpText& op, std::uint32_t t) {
     range = range_of(region.access, type);
     operands.push_back({types_.with_range(type, 0), shape_of(region.access)});
   }
-  const Shape out = writes_.empty() ? Shape{} : shape_of(writes_.front().access);
+  // Nothing is written before all results are known. Without writes the op may still be wrong.
+  std::vector<Transferred> made;
+  for (std::size_t w = 0; w < std::max<std::size_t>(writes_.size(), 1); ++w) {
+    const Shape out = writes_.empty() ? Shape{} : shape_of(writes_[w].access);
+    made.push_back(result_of(op, t, operands, out));
+  }
+  const bool copies = op.op == ir::OpKind::copy && operands.size() == 1;
+  for (std::size_t w = 0; w < writes_.size(); ++w) {
+    TypeId type = made[w].type;
+    if (copies) {
+      type = types_.with_range(
+          reshaped(types_, type, operands[0].shape, shape_of(writes_[w].access)), range);
+    }
+    write(t, writes_[w], type);
+  }
+}
+
+Transferred TypeRun::result_of(const OpText& op, std::uint32_t t, std::vector<Operand> operands,
+                               Shape out) {
   for (Operand& operand : operands) {
     if (operand.shape.none() && op.op != ir::OpKind::copy)
       operand.type = reshaped(types_, operand.type, {}, out);
@@ -239,18 +282,10 @@ void TypeRun::ordinary(const OpText& op, std::uint32_t t) {
           *made.violation);
     made.type = types_.unclear(made.violation->what);
   }
-  if (keep_steps_) steps_.push_back({op, false, operands, out, made.type, {}, 0});
+  if (keep_steps_) steps_.push_back({op, false, std::move(operands), out, made.type, {}, 0});
   results_.push_back(made.type);
   ++obligations_;
-  const bool copies = op.op == ir::OpKind::copy && operands.size() == 1;
-  for (const Region& region : writes_) {
-    TypeId type = made.type;
-    if (copies) {
-      type = types_.with_range(reshaped(types_, type, operands[0].shape, shape_of(region.access)),
-                               range);
-    }
-    write(t, region, type);
-  }
+  return made;
 }
 
 void TypeRun::element_by_element(const OpText& op, std::uint32_t t, const shard::Step& step) {
@@ -258,15 +293,12 @@ void TypeRun::element_by_element(const OpText& op, std::uint32_t t, const shard:
   for (const shard::Part& part : step.parts) {
     StepText text{op, true, {}, {}, Types::kZero, {}, 0};
     std::vector<TypeId> operands;
-    bool integers = false;
     for (std::size_t o = 0; o < part.reads.size(); ++o) {
       const TypeId type = contents_[part.reads[o]];
-      const std::uint32_t range = range_of(reads_[o].access, type);
-      integers = integers || range != 0;
-      text.values.push_back(range == 0 ? values_of(ir::DType::i64) : types_.range(range));
+      text.values.push_back(values_read(reads_[o].access, type));
       operands.push_back(types_.with_range(type, 0));
     }
-    if (integers && op.op != ir::OpKind::max) check_room(t, part.reads.front(), text);
+    if (op.op != ir::OpKind::max) check_room(t, part.reads.front(), text);
     Transferred made = all_reduce(types_, op.op, operands);
     if (made.violation) {
       fault(TypeFault::Kind::violation, t, part.reads[made.violation->operand], *made.violation);
@@ -299,6 +331,12 @@ void TypeRun::element_by_element(const OpText& op, std::uint32_t t, const shard:
 }
 
 void TypeRun::check_room(std::uint32_t t, std::uint32_t segment, StepText& step) {
+  const auto integers = adds_integers();
+  if (integers == false) return;
+  if (!integers) {
+    return fault(TypeFault::Kind::unclear, t, segment,
+                 {Kind::nonlinear, 0, "an all-reduce of bytes of which nobody says the type"});
+  }
   __extension__ using Wide = __int128;
   Wide least = 0, largest = 0;
   for (const ir::ValueRange& values : step.values) {  // fewer than 2^32 of them
@@ -391,7 +429,8 @@ std::pair<std::uint32_t, std::uint32_t> TypeRun::segments_of(std::uint32_t tenso
 }
 
 std::optional<std::string> TypeRun::rename_slices(std::uint32_t sliced,
-                                                  const std::vector<char>& kept) {
+                                                  const std::vector<char>& kept,
+                                                  std::vector<char>& renamed) {
   const ir::SlicedTensor& tensor = program_.sliced[sliced];
   std::optional<ValueId> value;
   for (const ir::Slice& slice : tensor.slices) {
@@ -410,9 +449,11 @@ std::optional<std::string> TypeRun::rename_slices(std::uint32_t sliced,
           tensor.name);
     }
     value = types_[*all].value;
-    const TypeId renamed = types_.slice(types_.declared(t), types_.full_value(sliced));
+    const TypeId type = types_.slice(types_.declared(t), types_.full_value(sliced));
     for (std::uint32_t s = first; s < last; ++s) {
-      if (kept[s] != 0 && types_[contents_[s]].kind == TypeKind::slice) contents_[s] = renamed;
+      if (kept[s] == 0 || types_[contents_[s]].kind != TypeKind::slice) continue;
+      contents_[s] = type;
+      renamed[s] = 1;
     }
   }
   return std::nullopt;
@@ -425,8 +466,9 @@ bool TypeRun::alike(TypeId a, TypeId b) const {
 }
 
 std::optional<std::string> TypeRun::restart(const std::vector<char>& kept) {
+  std::vector<char> renamed(contents_.size(), 0);
   for (std::uint32_t s = 0; s < program_.sliced.size(); ++s) {
-    if (auto why = rename_slices(s, kept)) return why;
+    if (auto why = rename_slices(s, kept, renamed)) return why;
   }
   for (std::uint32_t s = 0; s < contents_.size(); ++s) {
     const ir::Storage& storage = accesses_.storages[accesses_.segments[s].storage];
@@ -435,6 +477,9 @@ std::optional<std::string> TypeRun::restart(const std::vector<char>& kept) {
     } else if (storage.kind == ir::Storage::Kind::tensor &&
                types_[contents_[s]].kind == TypeKind::replicated) {
       contents_[s] = types_.replicated(types_.tensor_value(storage.object));
+    } else if (!renamed[s]) {
+      // Of the last round: what this one makes of the same tensors is something else.
+      contents_[s] = types_.kept(contents_[s], s);
     }
   }
   return std::nullopt;

@@ -87,13 +87,18 @@ class TypeRun {
   /// Segments of a declared slice: [first, second).
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> segments_of(std::uint32_t tensor) const;
   [[nodiscard]] std::optional<std::string> rename_slices(std::uint32_t sliced,
-                                                         const std::vector<char>& kept);
+                                                         const std::vector<char>& kept,
+                                                         std::vector<char>& renamed);
   void ordinary(const OpText& op, std::uint32_t t);
+  [[nodiscard]] Transferred result_of(const OpText& op, std::uint32_t t,
+                                      std::vector<Operand> operands, Shape out);
   void element_by_element(const OpText& op, std::uint32_t t, const shard::Step& step);
   void fault(TypeFault::Kind kind, std::uint32_t t, std::uint32_t segment, Violation violation);
   /// Does the type of what an all-reduce writes hold the sum of its operands?
   void check_room(std::uint32_t t, std::uint32_t segment, StepText& step);
   [[nodiscard]] std::uint32_t range_of(std::uint32_t access, TypeId type);
+  [[nodiscard]] ir::ValueRange values_read(std::uint32_t access, TypeId type);
+  [[nodiscard]] std::optional<bool> adds_integers();
   [[nodiscard]] std::optional<ir::DType> dtype_of(std::uint32_t access) const;
   void check_store(std::uint32_t t, const Region& region);
   [[nodiscard]] std::uint32_t base_of(std::uint32_t tensor) const;

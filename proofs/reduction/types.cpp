@@ -8,7 +8,7 @@
 namespace spatialcert::proofs::reduction {
 namespace {
 
-enum class Make : std::uint64_t { nothing, tensor, full, op, blend };
+enum class Make : std::uint64_t { nothing, tensor, full, op, blend, kept };
 
 std::uint64_t tag(Make make) { return static_cast<std::uint64_t>(make); }
 
@@ -63,6 +63,13 @@ TypeId Types::unclear(const std::string& why) {
   Type type;
   type.kind = Type::Kind::unclear;
   type.value = at->second;
+  return number(type);
+}
+
+TypeId Types::kept(TypeId id, std::uint32_t segment) {
+  Type type = (*this)[id];
+  if (type.kind == Type::Kind::zero || type.kind == Type::Kind::unclear) return id;
+  type.value = intern({tag(Make::kept), segment});
   return number(type);
 }
 

@@ -83,6 +83,8 @@ class Types {
   /// What a declared slice holds, as a matrix of its own shape.
   TypeId slice(const Declared& declared, ValueId value);
   TypeId unclear(const std::string& why);
+  /// The same with the value of what segment `segment` keeps from one round to the next.
+  TypeId kept(TypeId id, std::uint32_t segment);
   [[nodiscard]] const std::string& reason(TypeId unclear) const;
 
   std::uint32_t number_of(const ir::ValueRange& range);
