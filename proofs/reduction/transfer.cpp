@@ -557,6 +557,7 @@ Transferred all_reduce(Types& types, ir::OpKind op, const std::vector<TypeId>& o
   total.kind = TypeKind::partial;
   total.along = Along::inside;
   total.stacked = false;
+  total.width = 0;
   total.largest = largest;
   return {types.number(total), std::nullopt};
 }
@@ -582,12 +583,14 @@ TypeId blend(Types& types, TypeId a, TypeId b) {
   out.along = x.along == y.along || y.along == Along::inside ? x.along
               : x.along == Along::inside                     ? y.along
                                                              : Along::unclear;
+  if (x.width != y.width) out.along = Along::unclear;
   out.stacked = x.stacked && y.stacked;
   out.value = types.blend(x.value, y.value);
   out.range = range;
   x.along = y.along = Along::inside;
   x.stacked = y.stacked = false;
   x.value = y.value = x.range = y.range = 0;
+  x.width = y.width = 0;
   if (x != y) {
     return types.unclear(
         fmt::format("a mixture of {} and {}", describe(types, a), describe(types, b)));

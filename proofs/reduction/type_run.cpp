@@ -133,8 +133,15 @@ TypeId TypeRun::seen_through(std::uint32_t access, TypeId type) {
       return reshaped(types_, type, {base.rows, base.cols}, shape);
   }
   const bool oriented = out.along == Along::rows || out.along == Along::columns;
-  if (shape.none() && oriented) out.along = Along::unclear;
+  if (oriented && (shape.none() || out.width != width_of(region))) out.along = Along::unclear;
+  out.width = 0;
   return types_.number(out);
+}
+
+std::uint64_t TypeRun::width_of(const ir::Region& region) const {
+  if (region.kind == ir::RegionKind::tensor) return 0;
+  const auto& tile = text_.buffers[region.object].tile;
+  return tile ? tile->cols : 0;
 }
 
 TypeId TypeRun::read(const Region& region) {
@@ -190,6 +197,7 @@ TypeId TypeRun::kept_as(std::uint32_t t, const Region& written, TypeId type) {
     Type out = types_[type];
     const bool odd = shape.none() && text_.buffers[region.object].tile;
     if (odd && out.along != Along::inside) out.along = Along::unclear;
+    out.width = width_of(region);
     return types_.number(out);
   }
   const std::uint32_t base = base_of(region.object);

@@ -80,6 +80,8 @@ class TypeRun {
   [[nodiscard]] TypeId seen_through(std::uint32_t access, TypeId type);
   void write(std::uint32_t t, const Region& region, TypeId result);
   void receive(std::uint32_t segment, TypeId type);
+  /// Columns of a buffer's tile; 0 of tensors and where there is none.
+  [[nodiscard]] std::uint64_t width_of(const ir::Region& region) const;
   /// How the storage of a region keeps what is written to it.
   [[nodiscard]] TypeId kept_as(std::uint32_t t, const Region& written, TypeId type);
   [[nodiscard]] TypeId as_declared(std::uint32_t t, std::uint32_t segment, std::uint32_t tensor,

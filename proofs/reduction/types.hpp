@@ -46,6 +46,8 @@ struct Type {
   ValueId value = 0;
   /// Of integers that were loaded: what they are declared to be in, into Types::ranges; 0: unknown.
   std::uint32_t range = 0;
+  /// Of a slice in a buffer: columns of the tile that it was written as, by which `along` is meant.
+  std::uint64_t width = 0;
   Parts parts;  ///< partial: whose terms; slice: one part
   friend auto operator<=>(const Type&, const Type&) = default;
 };

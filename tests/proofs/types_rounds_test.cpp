@@ -45,6 +45,7 @@ Draft model(const std::string& name, const std::string& dtype = "f32") {
       d.tensor(fmt::format("{}{}", made, c), "undefined", 4, dtype, own);
   }
   d.stage("mm", "matmul").stage("act", "silu").stage("bend", "gelu").stage("plus", "add");
+  d.stage("total", "sum").stage("twice", "scale", R"("scale": 2)");
   d.stage("all", "add", R"("kind": "allreduce")").stage("fetch", "copy", R"("kind": "copy")");
   return d.semaphore("done", 0, 1, R"("handoff": "wire")");
 }
@@ -212,6 +213,58 @@ TEST_CASE("types: an all-reduce of integers into a buffer has room") {
   leaves_open(into("bytes", ""), "integers into bytes without a type", Reason::unclear_type);
   leaves_open(into("as wide", R"("tile": {"rows": 4, "cols": 4, "dtype": "i32"})"),
               "i32 need not hold", Reason::no_room);
+}
+
+TEST_CASE("types: room is needed wherever integers are summed, not only of what was loaded") {
+  const auto computed = [](const std::string& name, const std::string& dtype,
+                           const std::string& more) {
+    Draft d = model(name, dtype);
+    d.buffer("b", more).buffer("c", more);
+    runs(d, kFirst, kSecond, {"run twice p0 > b", "run twice p1 > c", "run all b c > y"});
+    return d;
+  };
+  leaves_open(computed("integers", "i32", ""), "i32 need not hold", Reason::no_room);
+  proves(computed("real numbers", "f32", ""));
+  Draft nobody = model("bytes");
+  nobody.buffer("b").buffer("c").buffer("e");
+  runs(nobody, kFirst, kSecond, {"run twice p0 > b", "run twice p1 > c", "run all b c > e"});
+  leaves_open(nobody, "bytes of which nobody says the type", Reason::unclear_type);
+}
+
+TEST_CASE("types: a declared slice takes no partial sum, even if nobody reads it") {
+  Draft d = model("stored");
+  runs(d, with(kFirst, {"run fetch p0 > k0"}), kSecond, {"run all p0 p1 > y"});
+  leaves_open(d, "a partial sum over part 0 of ffn is stored to k0", Reason::unclear_type);
+}
+
+TEST_CASE("types: of two regions that an op writes each has a type of its own") {
+  Draft d = model("two shapes");
+  // All rows of the slice again, and their sum: a term of the sum over all chips.
+  runs(d, {"run total d0 > q0 h0[0:1]", "run act h0[0:1] > p0[0:1]"}, {});
+  refutes(d, "nonlinear", Reason::nonlinear);
+  Draft other = model("the other way round");
+  runs(other, {"run total d0 > h0[0:1] q0", "run act h0[0:1] > p0[0:1]"}, {});
+  refutes(other, "nonlinear", Reason::nonlinear);
+  Draft rows = model("the rows");
+  runs(rows, {"run total d0 > h0[0:1] q0", "run act q0 > p0"}, {});
+  proves(rows);
+}
+
+TEST_CASE("types: a term that is kept from the last token is none of this token's sum") {
+  Draft d = model("kept");
+  d.tensor("o0", "zero", 4, "f32", tests::shards::owned(0) + kState);
+  d.tensor("t0", "undefined", 4, "f32", tests::shards::owned(0));
+  runs(d, kFirst, kSecond, {"run all o0 p1 > t0", "run fetch p0 > o0"});
+  leaves_open(d, "terms of different sums", Reason::unclear_type, {0, 2});
+}
+
+TEST_CASE("types: bytes that are read as another matrix have no axis") {
+  Draft d = model("a view");
+  d.buffer("b", R"("tile": {"rows": 4, "cols": 4, "dtype": "f32"})");
+  d.buffer("v", R"("view": {"of": "b"}, "tile": {"rows": 1, "cols": 16, "dtype": "f32"})");
+  runs(d, {"run mm x g0 > h0", "run fetch h0 > b", "run mm v d0 > p0"}, kSecond,
+       {"run all p0 p1 > y"});
+  leaves_open(d, "matmul contracts", Reason::unclear_type);
 }
 
 TEST_CASE("types: with types, results are checked as well") {
