@@ -20,6 +20,7 @@ inline constexpr std::uint64_t kRows = 1, kColumns = 2, kBoth = 3, kNeither = 4,
 inline bool is(const Type& type, TypeKind kind) { return type.kind == kind; }
 [[nodiscard]] bool same_slice(const Type& a, const Type& b);
 
+/// The op, its operands as they lie, and the ways to answer.
 class OpStep {
  protected:
   OpStep(Types& types, const OpText& what, const std::vector<Operand>& operands, Shape out);
@@ -61,7 +62,9 @@ class OpStep {
                     fmt::format("{} joins {} with {}", name(), text(a), text(b)));
   }
 
+  /// An operand's axis in the result, over whose rows or columns it may be spread.
   [[nodiscard]] Along spread(const Operand& operand) const;
+  /// Of the first operand: one of kRows to kUnknown.
   [[nodiscard]] std::uint64_t reduced_axes() const;
   /// Element by element over operands none of which is partial.
   Transferred elementwise();
