@@ -118,6 +118,7 @@ struct Tile {
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
   DType dtype = DType::f32;
+  friend constexpr bool operator==(const Tile&, const Tile&) = default;
 };
 
 struct Buffer {
