@@ -14,6 +14,7 @@
 #include "ir/require.hpp"
 #include "proofs/composition/find.hpp"
 #include "proofs/composition/labels.hpp"
+#include "proofs/composition/prove_joins.hpp"
 #include "proofs/composition/prove_types.hpp"
 #include "proofs/composition/types.hpp"
 #include "proofs/memory/rule.hpp"
@@ -68,7 +69,7 @@ class Composition {
       add(std::move(judged), one.sections);
     }
     if (contents_are_followed()) translate();
-    return memory(nullptr) && slices(nullptr) && shard() && types(nullptr);
+    return of_whole(nullptr) && shard() && types(nullptr);
   }
 
   /// Asks everything once more, for whoever wants the questions.
@@ -78,8 +79,7 @@ class Composition {
     if (contents_are_followed()) again.fold_from.reset();
     for (const auto& one : division_.classes)
       static_cast<void>(judge_section(proofs::composition::program_of(program_, one), again));
-    static_cast<void>(memory(again.on_query));
-    static_cast<void>(slices(again.on_query));
+    static_cast<void>(of_whole(again.on_query));
     static_cast<void>(types(again.on_query));
   }
 
@@ -148,6 +148,23 @@ class Composition {
     return proved;
   }
 
+  /// Rules that need no class.
+  bool of_whole(const decltype(Options::on_query)& on_query) {
+    return boundary(on_query) && isolation(on_query) && memory(on_query) && slices(on_query);
+  }
+
+  bool boundary(const decltype(Options::on_query)& on_query) {
+    return ask(Rule::boundary, on_query, [&](smt::Session& session) {
+      return !proofs::composition::prove_boundaries(program_, session);
+    });
+  }
+
+  bool isolation(const decltype(Options::on_query)& on_query) {
+    return ask(Rule::isolation, on_query, [&](smt::Session& session) {
+      return !proofs::composition::prove_isolation(program_, division_, session);
+    });
+  }
+
   /// Where buffers lie is a matter of the whole program.
   bool memory(const decltype(Options::on_query)& on_query) {
     return ask(Rule::memory, on_query, [&](smt::Session& session) {
@@ -188,8 +205,7 @@ class Composition {
   bool types(const decltype(Options::on_query)& on_query) {
     if (!applies(Rule::reduction)) return true;
     return ask(Rule::reduction, on_query, [&](smt::Session& session) {
-      const auto found =
-          proofs::composition::prove_types(program_, division_, subjects_, session);
+      const auto found = proofs::composition::prove_types(program_, division_, subjects_, session);
       const auto* typing = std::get_if<proofs::reduction::Typing>(&found);
       if (typing == nullptr) return false;
       typing_ = *typing;

@@ -29,11 +29,11 @@ void list_parts(const Class& its, Piece& piece) {
       end = base + buffer.bytes();
     }
     auto s = static_cast<std::uint32_t>(
-        std::partition_point(
-            map.segments.begin(), map.segments.end(),
-            [&](const ir::Segment& one) {
-              return one.storage < storage || (one.storage == storage && one.low < base);
-            }) -
+        std::partition_point(map.segments.begin(), map.segments.end(),
+                             [&](const ir::Segment& one) {
+                               return one.storage < storage ||
+                                      (one.storage == storage && one.low < base);
+                             }) -
         map.segments.begin());
     for (; s < map.segments.size() && map.segments[s].storage == storage; ++s) {
       const ir::Segment& segment = map.segments[s];

@@ -47,8 +47,7 @@ void LabelRounds::fill_buffers() {
   }
 }
 
-const LabelRounds::Effect* LabelRounds::effect(std::uint32_t number,
-                                               const Begin& begin) {
+const LabelRounds::Effect* LabelRounds::effect(std::uint32_t number, const Begin& begin) {
   const Piece& piece = pieces_[number];
   if (const auto known = effects_[number].find(begin); known != effects_[number].end())
     return &known->second;
@@ -100,8 +99,7 @@ std::optional<std::string> LabelRounds::section(std::size_t at) {
   stores_ += left->stores;
   for (std::size_t w = 0; w < piece.written.size(); ++w) {
     const Part& part = piece.parts[piece.written[w]];
-    carried_.of(its.touched[part.touched], objects[part.touched])
-        .assign(part.where, left->left[w]);
+    carried_.of(its.touched[part.touched], objects[part.touched]).assign(part.where, left->left[w]);
   }
   return std::nullopt;
 }
@@ -135,9 +133,8 @@ std::optional<std::string> LabelRounds::perform() {
 void LabelRounds::remember() { remembered_ = carried_; }
 
 bool LabelRounds::recurs() const {
-  return remembered_ && Carried::equal(carried_, *remembered_, [&](LabelId a, LabelId b) {
-           return labels_.alike(a, b);
-         });
+  return remembered_ && Carried::equal(carried_, *remembered_,
+                                       [&](LabelId a, LabelId b) { return labels_.alike(a, b); });
 }
 
 std::variant<std::uint64_t, std::string> check_labels(const ir::Program& program,

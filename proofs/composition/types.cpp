@@ -58,15 +58,15 @@ void TypeRounds::fill() {
     const Place place = place_of_tensor(program_, t);
     const ir::Init init = program_.tensors[t].init;
     if (init == ir::Init::undefined || types_.declared(place.base).is()) continue;
-    carried_.tensors()[place.base].assign(
-        place.where, TypeRun::untouched(types_, init, place.base, program_));
+    carried_.tensors()[place.base].assign(place.where,
+                                          TypeRun::untouched(types_, init, place.base, program_));
   }
   for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
     const ir::Init init = program_.buffers[b].init;
     if (init == ir::Init::undefined || !is_resident(program_, b)) continue;
     const Place place = place_of_buffer(program_, b);
-    carried_.buffers()[place.base].assign(
-        place.where, TypeRun::untouched(types_, init, std::nullopt, program_));
+    carried_.buffers()[place.base].assign(place.where,
+                                          TypeRun::untouched(types_, init, std::nullopt, program_));
   }
   first_ = carried_.tensors();
 }
@@ -137,8 +137,7 @@ const TypeRounds::Effect* TypeRounds::effect(std::size_t at) {
   for (std::size_t i = 0; i < tensors; ++i)
     declared.push_back(types_.declared(division_.tensors[division_.first_tensor[at] + i]));
   const Subject& subject = *piece.subject;
-  const TypeId nothing =
-      TypeRun::untouched(types_, ir::Init::undefined, std::nullopt, program_);
+  const TypeId nothing = TypeRun::untouched(types_, ir::Init::undefined, std::nullopt, program_);
   std::vector<TypeId> contents;
   for (const ir::Segment& segment : subject.accesses.segments) {
     const bool zero = segment.init == ir::Init::zero &&
@@ -152,9 +151,9 @@ const TypeRounds::Effect* TypeRounds::effect(std::size_t at) {
   if (see_) run.keep_steps();
   for (const std::uint32_t t : piece.order) {
     if (const auto fault = run.perform(t)) {
-      fault_ = fmt::format("{}: {}",
-                           transition_text(piece.program, subject.stretch, fault->transition),
-                           fault->violation.what);
+      fault_ =
+          fmt::format("{}: {}", transition_text(piece.program, subject.stretch, fault->transition),
+                      fault->violation.what);
       return nullptr;
     }
     if (!see_) continue;
@@ -267,16 +266,16 @@ void TypeRounds::renew_rest(std::uint32_t tensor) {
   Runs fresh = first_[tensor];
   for (const Interval& kept : kept_[tensor]) {
     old.each(kept, [&](std::uint64_t low, std::uint64_t high, TypeId one) {
-      renamed_[tensor].each({low, high}, [&](std::uint64_t from, std::uint64_t to,
-                                             std::uint32_t renamed) {
-        TypeId type = one;
-        if (types_[one].kind == Kind::replicated) {
-          type = types_.replicated(types_.tensor_value(tensor));
-        } else if (renamed == 0) {
-          type = types_.kept(one, 2 * std::uint64_t{tensor}, from);
-        }
-        fresh.assign({from, to}, type);
-      });
+      renamed_[tensor].each({low, high},
+                            [&](std::uint64_t from, std::uint64_t to, std::uint32_t renamed) {
+                              TypeId type = one;
+                              if (types_[one].kind == Kind::replicated) {
+                                type = types_.replicated(types_.tensor_value(tensor));
+                              } else if (renamed == 0) {
+                                type = types_.kept(one, 2 * std::uint64_t{tensor}, from);
+                              }
+                              fresh.assign({from, to}, type);
+                            });
     });
   }
   carried_.tensors()[tensor] = std::move(fresh);
@@ -291,8 +290,8 @@ std::optional<std::string> TypeRounds::perform() {
 }
 
 bool TypeRounds::recurs() const {
-  return remembered_ && Carried::equal(carried_, *remembered_,
-                                       [](TypeId a, TypeId b) { return a == b; });
+  return remembered_ &&
+         Carried::equal(carried_, *remembered_, [](TypeId a, TypeId b) { return a == b; });
 }
 
 std::variant<std::uint64_t, std::string> check_types(const ir::Program& program,

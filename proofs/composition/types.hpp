@@ -83,7 +83,7 @@ class TypeRounds {
   std::vector<Piece> pieces_;
   /// Per class, by how its tensors are cut and then what parts begin with.
   std::vector<std::map<Begin, Effect>> effects_;
-  std::vector<std::uint32_t> cut_;              ///< per tensor: equal ones are cut alike
+  std::vector<std::uint32_t> cut_;  ///< per tensor: equal ones are cut alike
   Carried carried_;
   std::vector<Runs> first_;  ///< per tensor: as the program starts
   std::vector<Intervals> kept_;

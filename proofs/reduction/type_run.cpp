@@ -219,8 +219,7 @@ TypeId TypeRun::kept_as(std::uint32_t t, const Region& written, TypeId type) {
   const bool slice = declared(region.object).is();
   type = as_declared(t, written.segments.front(), region.object, type);
   if (region.object == base) return type;
-  if (of_view.cols != of_base.cols)
-    type = reshaped(types_, type, slice ? of_view : shape, of_base);
+  if (of_view.cols != of_base.cols) type = reshaped(types_, type, slice ? of_view : shape, of_base);
   return as_declared(t, written.segments.front(), base, type);
 }
 
