@@ -1,0 +1,358 @@
+#include "certify/views/html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "certify/judgement.hpp"
+#include "certify/names.hpp"
+#include "certify/views/assets.hpp"
+#include "certify/views/markup.hpp"
+#include "certify/views/scene.hpp"
+#include "ir/digest.hpp"
+#include "ir/sections.hpp"
+
+namespace spatialcert::certify {
+namespace {
+
+using views::clipped;
+using views::data_block;
+using views::escaped;
+
+/// Data of views that a page has in all. The parts that come after have their text.
+constexpr std::size_t kMostData = 6'000'000;
+constexpr std::size_t kMostText = 60'000;
+constexpr std::size_t kName = 200;
+constexpr std::size_t kMostSections = 400;
+/// Stands for the number of the part in the page, which is known only there.
+constexpr std::string_view kPlace = "\x01";
+
+/// Never by colour alone: every verdict has a sign and its word.
+const char* sign(std::string_view verdict) {
+  if (verdict == "certified") return "\xE2\x9C\x93";
+  if (verdict == "refuted") return "\xE2\x9C\x95";
+  if (verdict == "undecided") return "?";
+  if (verdict == "not applicable") return "\xE2\x80\x93";
+  if (verdict == "not evaluated") return "\xE2\x97\x8B";
+  return "!";
+}
+
+std::string css_class(std::string_view verdict) {
+  std::string out(verdict);
+  std::replace(out.begin(), out.end(), ' ', '-');
+  return out;
+}
+
+std::string badge(std::string_view verdict) {
+  return fmt::format(
+      "<span class=\"badge {}\"><span class=\"sign\" aria-hidden=\"true\">{}</span>{}</span>",
+      css_class(verdict), sign(verdict), verdict);
+}
+
+std::string fact(const char* name, const std::string& markup) {
+  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, markup);
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, "\xE2\x80\xAF");
+  return text;
+}
+
+class PartWriter {
+ public:
+  PartWriter(const ir::Program& program, const ProgramReport& report, const Provenance& provenance)
+      : program_(program), report_(report), provenance_(provenance) {}
+
+  HtmlPart write() {
+    HtmlPart part;
+    part.name = clipped(report_.name, kName);
+    part.verdict = to_string(report_.verdict);
+    part.summary = summary();
+    body_ += fmt::format("<header><h2>{}</h2>\n<p class=\"verdict\">{} {}</p></header>\n",
+                         escaped(part.name), badge(part.verdict), escaped(part.summary));
+    facts();
+    for (const std::string& note : report_.notes)
+      body_ += fmt::format("<p class=\"note\">note: {}</p>\n", escaped(clipped(note, 2'000)));
+    table();
+    bool any = false;
+    for (const RuleReport& rule : report_.rules) {
+      if (!rule.counterexample) continue;
+      counterexample(rule);
+      any = true;
+    }
+    // Every counterexample has its own, with the sections that it is about.
+    if (!any)
+      body_ += fmt::format("<div class=\"strip\" data-sections=\"p{}-sections\"></div>\n", kPlace);
+    sections();
+    part.body = std::move(body_);
+    part.data = std::move(data_);
+    return part;
+  }
+
+ private:
+  [[nodiscard]] std::string summary() const {
+    const std::string line = verdict_line(report_);
+    const std::string head = fmt::format("{}: {}", report_.name, to_string(report_.verdict));
+    std::string rest = line.size() > head.size() ? line.substr(head.size()) : std::string();
+    rest.erase(0, rest.find_first_not_of(": "));
+    return clipped(rest, 400);
+  }
+
+  void facts() {
+    body_ += "<dl class=\"facts\">\n";
+    if (!provenance_.file.empty())
+      body_ += fact("file", "<code>" + escaped(clipped(provenance_.file, 1'000)) + "</code>");
+    if (!provenance_.variant.empty())
+      body_ += fact("variant", escaped(clipped(provenance_.variant, kName)));
+    if (!report_.digest.empty()) {
+      body_ += fact("digest", fmt::format("<code class=\"digest\" data-copy=\"{0}\">{0}</code>",
+                                          escaped(report_.digest)));
+    }
+    body_ += fact("size", fmt::format("{} ops, {} transitions, {} places, {} pairs",
+                                      grouped(report_.ops), grouped(report_.transitions),
+                                      grouped(report_.places), grouped(report_.pairs)));
+    if (report_.folded) {
+      body_ += fact("folded", fmt::format("{} loops, {} transitions looked at",
+                                          grouped(report_.folded->loops),
+                                          grouped(report_.folded->transitions)));
+    }
+    if (report_.divided) {
+      body_ += fact("divided", fmt::format("{} sections in {} classes, {} transitions looked at",
+                                           grouped(report_.divided->sections),
+                                           grouped(report_.divided->classes),
+                                           grouped(report_.divided->transitions)));
+    }
+    if (provenance_.deadlocks_above)
+      body_ += fact("limit", escaped(size_limit_text(*provenance_.deadlocks_above)));
+    if (provenance_.certificate) {
+      const CertificateFile& file = *provenance_.certificate;
+      body_ += fact("certificate", file.bytes == 0
+                                       ? "none written"
+                                       : fmt::format("<code>{}</code> ({} bytes)",
+                                                     escaped(file.path), grouped(file.bytes)));
+    }
+    body_ += fact("time", fmt::format("{:.2f} s", report_.seconds));
+    body_ += "</dl>\n";
+  }
+
+  void table() {
+    body_ +=
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rules\">"
+        "<table class=\"rules\"><thead><tr><th scope=\"col\">rule</th><th "
+        "scope=\"col\">verdict</th>"
+        "<th scope=\"col\" class=\"number\">obligations</th>"
+        "<th scope=\"col\" class=\"number\">queries</th>"
+        "<th scope=\"col\" class=\"number\">time</th><th scope=\"col\">detail</th></tr></thead>"
+        "<tbody>\n";
+    for (const RuleReport& rule : report_.rules) {
+      const std::string_view name = proofs::to_string(rule.rule);
+      const std::string linked = rule.counterexample
+                                     ? fmt::format("<a href=\"#p{}-{}\">{}</a>", kPlace, name, name)
+                                     : std::string(name);
+      body_ += fmt::format(
+          "<tr class=\"{}\"><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td>"
+          "<td class=\"number\">{}</td><td class=\"number\">{:.2f} s</td><td>{}</td></tr>\n",
+          css_class(to_string(rule.verdict)), linked, badge(to_string(rule.verdict)),
+          grouped(rule.obligations), grouped(rule.queries), rule.seconds,
+          escaped(clipped(rule.detail, 1'000)));
+    }
+    body_ += "</tbody></table></div>\n";
+  }
+
+  void counterexample(const RuleReport& rule) {
+    const std::string_view name = proofs::to_string(rule.rule);
+    const std::string text = counterexample_text(program_, *rule.counterexample);
+    const std::string title = clipped(text.substr(0, text.find('\n')), 400);
+    std::set<std::uint32_t> culprits;
+    const std::string id = fmt::format("p{}-{}", kPlace, name);
+    data_ += data_block(id + "-scene", views::scene_json(program_, *rule.counterexample, culprits));
+    for (const std::uint32_t section : culprits) culprits_[section].push_back(rule.rule);
+    body_ += fmt::format(
+        "<section class=\"counterexample\" id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
+        "<h3 id=\"{0}-title\"><span class=\"rule\">{1}</span> {2}</h3>\n"
+        "<div class=\"strip\" data-sections=\"p{3}-sections\" data-rule=\"{1}\"></div>\n"
+        "<div class=\"views\" data-scene=\"{0}-scene\"></div>\n"
+        "<details class=\"text\" open><summary>Report as text</summary><pre tabindex=\"0\">{4}"
+        "</pre></details>\n</section>\n",
+        id, name, escaped(title), kPlace, escaped(clipped(text, kMostText)));
+  }
+
+  /// The sections by phase. Of very many, those around the culprits and at both ends.
+  void sections() {
+    const ir::Phases phases = ir::phases_of(program_);
+    const auto count = static_cast<std::uint32_t>(program_.sections.size());
+    std::set<std::uint32_t> shown;
+    const auto show = [&](std::uint32_t middle, std::uint32_t around) {
+      const std::uint32_t low = middle > around ? middle - around : 0;
+      for (std::uint32_t s = low; s < count && s <= middle + around; ++s) {
+        if (count <= kMostSections || shown.size() < kMostSections) shown.insert(s);
+      }
+    };
+    for (const auto& [section, rules] : culprits_) show(section, 0);
+    for (const auto& [section, rules] : culprits_) show(section, 3);
+    show(0, 8);
+    show(count, 8);
+    show(0, count);
+    ir::io::JsonWriter json;
+    json.object(true);
+    json.key("count").natural(count).key("phases").natural(phases.count);
+    json.key("persistent").boolean(program_.execution == ir::Execution::persistent);
+    json.key("sections").array();
+    for (const std::uint32_t s : shown) write_section(s, phases.in_order[s], json);
+    json.close().close();
+    data_ += data_block(fmt::format("p{}-sections", kPlace), json.take());
+  }
+  void write_section(std::uint32_t s, std::uint32_t phase, ir::io::JsonWriter& json) const {
+    const ir::Section& section = program_.sections[s];
+    json.object();
+    json.key("n").natural(s).key("phase").natural(phase);
+    json.key("name").text(clipped(section.name, kName));
+    json.key("source").text(clipped(source_text(program_, section.location), kName));
+    json.key("rules").array();
+    const auto at = culprits_.find(s);
+    if (at != culprits_.end()) {
+      for (const proofs::Rule rule : at->second) json.text(proofs::to_string(rule));
+    }
+    json.close().close();
+  }
+
+  const ir::Program& program_;
+  const ProgramReport& report_;
+  const Provenance& provenance_;
+  std::string body_;
+  std::string data_;
+  std::map<std::uint32_t, std::vector<proofs::Rule>> culprits_;
+};
+
+HtmlPart message_part(const std::string& file, const char* verdict, const std::string& message) {
+  HtmlPart part;
+  part.name = clipped(file, kName);
+  part.verdict = verdict;
+  part.summary = clipped(message, 400);
+  part.body = fmt::format(
+      "<header><h2>{}</h2>\n<p class=\"verdict\">{}</p></header>\n<pre tabindex=\"0\">{}</pre>\n",
+      escaped(part.name), badge(verdict), escaped(clipped(message, kMostText)));
+  return part;
+}
+
+/// With the number of the part where it belongs.
+std::string placed(const std::string& text, std::size_t number) {
+  const std::string digits = fmt::format("{}", number);
+  std::string out;
+  out.reserve(text.size() + text.size() / 64);
+  for (const char c : text) {
+    if (c == kPlace.front()) {
+      out += digits;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string contents(const std::vector<HtmlPart>& parts) {
+  std::string out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    out += fmt::format(
+        "<li data-verdict=\"{}\"><a href=\"#p{}\">{}</a> {} <span class=\"why\">{}</span></li>\n",
+        css_class(parts[i].verdict), i + 1, escaped(parts[i].name), badge(parts[i].verdict),
+        escaped(parts[i].summary));
+  }
+  return out;
+}
+
+std::string totals(const std::vector<HtmlPart>& parts) {
+  constexpr std::array<const char*, 5> kVerdicts = {"certified", "refuted", "undecided", "refused",
+                                                    "fault"};
+  std::string out;
+  for (const char* const verdict : kVerdicts) {
+    const auto count = std::count_if(parts.begin(), parts.end(),
+                                     [&](const HtmlPart& part) { return part.verdict == verdict; });
+    if (count == 0) continue;
+    out += fmt::format("<li>{} <span class=\"count\">{}</span></li>\n", badge(verdict), count);
+  }
+  return out;
+}
+
+std::string source_hash(std::string_view text) {
+  const ir::Digest digest = ir::sha256(text);
+  const std::string bytes(digest.begin(), digest.end());
+  return "'sha256-" + views::base64(bytes) + "'";
+}
+
+/// The template with `@NAME@` replaced, once over: what is put in is not looked at again.
+std::string filled(std::string_view text, const std::map<std::string_view, std::string>& values) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t at = text.find('@');
+    const std::size_t end = at == text.npos ? at : text.find('@', at + 1);
+    if (end == text.npos) break;
+    const auto value = values.find(text.substr(at + 1, end - at - 1));
+    out += text.substr(0, value == values.end() ? end : at);
+    if (value != values.end()) out += value->second;
+    text.remove_prefix(value == values.end() ? end : end + 1);
+  }
+  return out += text;
+}
+
+}  // namespace
+
+HtmlPart html_part(const ir::Program& program, const ProgramReport& report,
+                   const Provenance& provenance) {
+  return PartWriter(program, report, provenance).write();
+}
+
+HtmlPart html_refusal(const std::string& file, const ir::Refusal& refusal) {
+  return message_part(file, "refused", refusal.message());
+}
+
+HtmlPart html_fault(const std::string& file, const std::string& what) {
+  return message_part(file, "fault", what);
+}
+
+std::string html_page(const std::vector<HtmlPart>& parts) {
+  std::string programs;
+  std::string data;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool fits = data.size() + parts[i].data.size() <= kMostData;
+    programs += fmt::format("<article class=\"program\" id=\"p{}\" data-verdict=\"{}\">\n", i + 1,
+                            css_class(parts[i].verdict));
+    programs += placed(parts[i].body, i + 1);
+    if (fits) {
+      data += placed(parts[i].data, i + 1);
+    } else {
+      programs +=
+          "<p class=\"note\">The views of this program were left out, because the page would "
+          "become "
+          "too large. Ask for it alone.</p>\n";
+    }
+    programs += "</article>\n";
+  }
+  const std::string title = parts.size() == 1
+                                ? fmt::format("{}: {}", parts[0].name, parts[0].verdict)
+                                : fmt::format("{} programs", parts.size());
+  return filled(views::kPageTemplate, {{"TITLE", escaped(title)},
+                                       {"SCRIPT_HASH", source_hash(views::kPageScript)},
+                                       {"STYLE_HASH", source_hash(views::kPageStyle)},
+                                       {"STYLE", std::string(views::kPageStyle)},
+                                       {"SCRIPT", std::string(views::kPageScript)},
+                                       {"VERSION", escaped(tool_version())},
+                                       {"SOLVER", escaped(solver_version())},
+                                       {"TOTALS", totals(parts)},
+                                       {"MANY", parts.size() == 1 ? "one" : "many"},
+                                       {"CONTENTS", contents(parts)},
+                                       {"PROGRAMS", programs},
+                                       {"DATA", data}});
+}
+
+std::string html(const ir::Program& program, const ProgramReport& report,
+                 const Provenance& provenance) {
+  return html_page({html_part(program, report, provenance)});
+}
+
+}  // namespace spatialcert::certify
