@@ -30,7 +30,7 @@ class Marker {
     if (!c_.accesses.empty()) accesses();
     ops();
     if (c_.transition.valid()) {
-      add(c_.transition, "!", "op",
+      add(c_.transition, "!", "culprit",
           c_.kind == Kind::overflow ? "would raise the counter above its maximum"
                                     : "must not be performed here");
     }
@@ -78,6 +78,18 @@ class Marker {
                        region_text(names_.program(), access.region));
   }
 
+  /// What two accesses are to each other.
+  [[nodiscard]] std::string relation(bool flows) const {
+    std::string text = flows                   ? "what one writes here the other reads"
+                       : c_.kind == Kind::race ? "nothing orders these two"
+                       : c_.kind == Kind::wrong_order
+                           ? "these two happen against the order of their sections"
+                           : "the two get in each other's way";
+    if (!c_.range) return text;
+    return text + ": " +
+           ir::describe(names_.program(), c_.range->storage, c_.range->low, c_.range->high);
+  }
+
   void accesses() {
     const bool way = c_.accesses.size() > 2 || rule_is_a_way();
     if (!way) {
@@ -89,9 +101,7 @@ class Marker {
       if (c_.accesses.size() == 2) {
         const bool flows = c_.kind == Kind::undefined_read || c_.kind == Kind::wrong_producer;
         link(c_.accesses[flows ? 1 : 0].transition, c_.accesses[flows ? 0 : 1].transition,
-             flows ? "flow" : "conflict",
-             flows ? "what was written here is read there"
-                   : "nothing orders these two as they must be");
+             flows ? "flow" : "conflict", relation(flows));
       }
       return;
     }
@@ -103,7 +113,8 @@ class Marker {
           scene_.marks.back().text += ", " + does(c_.accesses[i]);
         continue;
       }
-      add(c_.accesses[i].transition, fmt::format("{}", ++number), "access",
+      ++number;
+      add(c_.accesses[i].transition, fmt::format("{}", number), "access",
           fmt::format("({}) {}", number, does(c_.accesses[i])));
       if (i > 0) link(c_.accesses[i - 1].transition, c_.accesses[i].transition, "flow", "data");
     }
@@ -133,7 +144,7 @@ class Marker {
       }
       const bool judged = c_.note.empty() || c_.kind == Kind::interference;
       const char letter = judged ? static_cast<char>('a' + i % 26) : '!';
-      add(c_.ops[i], std::string(1, letter), "op", text);
+      add(c_.ops[i], std::string(1, letter), "culprit", text);
     }
     if (c_.ops.size() == 2 && c_.kind == Kind::slip_through)
       link(c_.ops[1], c_.ops[0], "conflict", "should come first");
@@ -188,11 +199,13 @@ class LaneChooser {
     if (taken_.insert(p).second) scene_.lanes.push_back(p);
   }
   void last_movers() {
+    std::set<ir::ProgramId> movers;
     for (const Playback& played : playbacks_) {
       const std::size_t n = played.steps.size();
       for (std::size_t i = n; i > 0 && i + kLastSteps > n; --i)
-        take(names_.program_of(played.steps[i - 1].transition));
+        movers.insert(names_.program_of(played.steps[i - 1].transition));
     }
+    for (const ir::ProgramId p : movers) take(p);
   }
 
   const OpNames& names_;

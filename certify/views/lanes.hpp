@@ -22,7 +22,7 @@ namespace spatialcert::certify::views {
 struct Mark {
   ir::TransitionId transition;
   std::string label;  ///< `a`, `1`; as the text of the report numbers it
-  std::string role;   ///< `waiter`, `supplier`, `access`, `op`, `use`
+  std::string role;   ///< `waiter`, `supplier`, `access`, `culprit`, `use`
   std::string text;   ///< what it does or misses
 };
 
@@ -31,7 +31,7 @@ struct Link {
   ir::TransitionId from;
   ir::TransitionId to;
   std::string role;  ///< `missing`: what never comes; `behind`: stands behind it in one engine
-                     ///< program; `conflict`: nothing orders them; `flow`: data
+                     ///< program; `conflict`: in each other's way; `flow`: data
   std::string text;
 };
 

@@ -54,7 +54,7 @@ class Lanes {
     this.info = el('span', {class: 'info', role: 'status'});
     const bar = el('div', {class: 'lanebar'},
         el('label', {class: 'find'}, 'Filter lanes ', this.find),
-        others > 0 ? el('label', {}, this.onlyBox, ` only the ${scene.involved} involved`) : null,
+        others > 0 ? el('label', {}, this.onlyBox, ` only lanes involved (${scene.involved})`) : null,
         el('button', {type: 'button', onclick: () => this.expandAll()}, 'Expand all'),
         this.info);
     this.columns = el('div', {class: 'columns'});
@@ -69,6 +69,8 @@ class Lanes {
       if (row) this.select(Number(row.dataset.t));
     });
     this.render();
+    const first = this.scene.marks.find((m) => m.label && this.rowNodes.has(m.t));
+    if (first) this.select(first.t);
     return this;
   }
   legend() {
@@ -78,7 +80,7 @@ class Lanes {
         this.scene.schedules.length ? item('handoff', 'hand-off in this schedule') : null,
         roles.has('missing') ? item('missing', 'never comes') : null,
         roles.has('behind') ? item('behind', 'stands behind') : null,
-        roles.has('conflict') ? item('conflict', 'nothing orders these') : null,
+        roles.has('conflict') ? item('conflict', this.scene.kind === 'race' ? 'nothing orders these' : 'in each other\u2019s way') : null,
         roles.has('flow') ? item('flow', 'data') : null,
         this.scene.schedules.length ? item('done', 'performed') : null,
         this.scene.schedules.length ? item('now', 'performed last') : null);
@@ -158,6 +160,7 @@ class Lanes {
     const total = this.scene.lanes.length + this.scene.lanes_left_out;
     this.info.textContent = `${plural(visible.length, 'lane')} of ${total.toLocaleString('en')}` +
         (this.scene.lanes_left_out ? `; ${this.scene.lanes_left_out.toLocaleString('en')} are not in this page` : '');
+    if (this.selected !== undefined) this.rowNodes.get(this.selected)?.classList.add('selected');
     this.update();
   }
   column({lane, items}) {
@@ -228,7 +231,7 @@ class Lanes {
         source ? sourceLink(source) : '',
         ...(this.marksAt.get(t) ?? []).map((m) => el('div', {class: 'why'}, m.text)),
         ...scene.links.filter((l) => l.from === t || l.to === t).map((l) => el('div', {class: 'why'},
-            `${l.from === t ? 'from here' : 'to here'}: ${l.text}`)));
+            `${l.role === 'conflict' ? '\u2194' : l.from === t ? '\u2192' : '\u2190'} ${l.text}`)));
   }
 
   // After a step: what is performed, where every engine program stands, the hand-offs so far.

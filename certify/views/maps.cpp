@@ -276,6 +276,21 @@ void write_path(const OpNames& names, const Counterexample& c, JsonWriter& json)
   json.close().close();
 }
 
+void write_terms(const Counterexample& c, JsonWriter& json) {
+  if (c.terms.empty()) return;
+  const std::size_t shown = std::min(c.terms.size(), kMostParts);
+  json.key("terms").object(true);
+  json.key("list").array();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const proofs::TermDifference& term = c.terms[i];
+    json.array().text(clipped(term.source, kName)).integer(term.found).integer(term.expected);
+    json.close();
+  }
+  json.close();
+  json.key("left").natural(c.terms.size() - shown);
+  json.close();
+}
+
 void write_slices(const ir::Program& program, const Counterexample& c, JsonWriter& json) {
   if (c.slices.empty()) return;
   std::vector<std::uint32_t> fulls;

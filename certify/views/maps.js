@@ -84,6 +84,16 @@ function pathMap(path) {
   return el('figure', {class: 'map'}, el('figcaption', {}, el('h4', {}, 'The way of the data')), list, chips);
 }
 
+// Contributions that a result has too often or too rarely.
+function termTable(terms) {
+  return el('figure', {class: 'map'}, el('figcaption', {}, el('h4', {}, 'Contributions')), el('table', {class: 'terms'},
+      el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'contribution'), el('th', {scope: 'col', class: 'number'}, 'found'),
+          el('th', {scope: 'col', class: 'number'}, 'expected'))),
+      el('tbody', {}, ...terms.list.map(([name, found, expected]) => el('tr', {}, el('th', {scope: 'row'}, name),
+          el('td', {class: 'number'}, String(found)), el('td', {class: 'number'}, String(expected)))))),
+      terms.left ? el('p', {class: 'note'}, `${plural(terms.left, 'contribution')} are not in this page.`) : null);
+}
+
 // One row per part, along the axis that is cut; the index in question across all of them.
 function sliceMap(slices) {
   const figures = slices.tensors.map((t) => {

@@ -45,6 +45,7 @@ function buildScene(place) {
   if (scene.memory) place.append(memoryMap(scene.memory, id));
   if (scene.slices) place.append(sliceMap(scene.slices));
   if (scene.path) place.append(pathMap(scene.path));
+  if (scene.terms) place.append(termTable(scene.terms));
   if (!scene.lanes) return;
   let lanes = null;
   const player = scene.schedules.length ? new Player(scene, id, () => lanes?.update()).build() : null;
@@ -104,6 +105,8 @@ function sources() {
     digest.after(' ', el('button', {type: 'button', class: 'small', onclick: () => copy(digest.dataset.copy)}, 'copy'));
   }
   for (const pre of document.querySelectorAll('.counterexample pre')) {
+    const parts = pre.textContent.split(/\[([^\[\]\s]+:\d+(?::\d+)?)\]/);
+    if (parts.length > 1) pre.replaceChildren(...parts.flatMap((text, i) => i % 2 ? ['[', sourceLink(text), ']'] : [text]));
     pre.before(el('button', {type: 'button', class: 'small', onclick: () => copy(pre.textContent)}, 'Copy text'));
   }
 }

@@ -11,6 +11,7 @@
 #include "certify/report.hpp"
 #include "certify/views/lanes.hpp"
 #include "certify/views/markup.hpp"
+#include "certify/views/op_table.hpp"
 #include "certify/views/playback.hpp"
 
 namespace spatialcert::certify::views {
@@ -25,25 +26,15 @@ constexpr std::size_t kName = 160;
 
 std::string kept_name(const std::string& name) { return clipped(name, kName); }
 
-/// Texts that are written once and named by number.
-class Texts {
- public:
-  std::uint32_t of(const std::string& text) {
-    const auto [at, fresh] = numbers_.try_emplace(text, static_cast<std::uint32_t>(all_.size()));
-    if (fresh) all_.push_back(text);
-    return at->second;
-  }
-  [[nodiscard]] const std::vector<std::string>& all() const { return all_; }
-
- private:
-  std::map<std::string, std::uint32_t> numbers_;
-  std::vector<std::string> all_;
-};
-
 class SceneWriter {
  public:
   SceneWriter(const OpNames& names, const Counterexample& c, JsonWriter& json)
-      : names_(names), program_(names.program()), c_(c), json_(json), gauges_(program_) {}
+      : names_(names),
+        program_(names.program()),
+        c_(c),
+        json_(json),
+        gauges_(program_),
+        ops_(names) {}
 
   /// Plays the schedules and writes lanes, marks, links, gauges and steps.
   void write(std::set<std::uint32_t>& culprits) {
@@ -58,7 +49,8 @@ class SceneWriter {
     write_marks();
     write_gauges();
     write_schedules();
-    write_texts();
+    ops_.write(json_);
+    counters_.write("counters", json_);
   }
 
  private:
@@ -117,18 +109,9 @@ class SceneWriter {
   }
 
   // ---- lanes ----
-  [[nodiscard]] std::uint32_t op_at(ir::ProgramId p, std::uint32_t op) {
-    const auto [at, fresh] =
-        op_at_.try_emplace({p.value(), op}, static_cast<std::uint32_t>(ops_.size()));
-    if (fresh) ops_.emplace_back(p, op);
-    return at->second;
-  }
-
   void write_row(std::uint32_t t) {
-    const ir::TransitionId id(t);
     json_.array().natural(t);
-    json_.natural(op_at(names_.program_of(id), names_.unrolled().op[t]));
-    json_.natural(instances_.of(names_.instance(id)));
+    ops_.write_op(ir::TransitionId(t), json_);
     json_.close();
   }
 
@@ -224,9 +207,7 @@ class SceneWriter {
     for (const LaneChange& change : step.lanes) write_test(change.program, change.test);
     json_.close();
     // What it is, for those whose row is not among the lanes' rows.
-    const ir::ProgramId p = names_.program_of(step.transition);
-    json_.natural(op_at(p, names_.unrolled().op[step.transition.value()]));
-    json_.natural(instances_.of(names_.instance(step.transition)));
+    ops_.write_op(step.transition, json_);
     json_.close();
   }
 
@@ -311,27 +292,6 @@ class SceneWriter {
                        count_text(fault->value, "page"), fault->limit);
   }
 
-  // ---- texts ----
-  void write_texts() {
-    json_.key("ops").array();
-    for (const auto& [p, op] : ops_) {
-      const ir::Op& text = program_.programs[p.value()].ops[op];
-      json_.array().natural(op);
-      json_.text(clipped(op_text(program_, text), kText));
-      json_.text(clipped(part_text(program_, p, op), kName));
-      json_.text(clipped(source_text(program_, text.location), kName));
-      json_.close();
-    }
-    json_.close();
-    write_list("instances", instances_);
-    write_list("counters", counters_);
-  }
-  void write_list(const char* key, const Texts& texts) {
-    json_.key(key).array();
-    for (const std::string& text : texts.all()) json_.text(text);
-    json_.close();
-  }
-
   const OpNames& names_;
   const ir::Program& program_;
   const Counterexample& c_;
@@ -343,9 +303,7 @@ class SceneWriter {
   std::map<ir::ProgramId, std::uint32_t> lane_of_;
   std::vector<std::uint32_t> chosen_;  ///< gauges
   std::map<std::uint32_t, std::uint32_t> gauge_at_;
-  std::vector<std::pair<ir::ProgramId, std::uint32_t>> ops_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> op_at_;
-  Texts instances_;
+  OpTable ops_;
   Texts counters_;
 };
 
@@ -379,6 +337,7 @@ std::string scene_json(const ir::Program& program, const Counterexample& c,
   json.key("rule").text(proofs::to_string(rule_of(c)));
   if (c.slices.empty()) write_memory(program, c, culprits, json);
   if (is_a_way(c)) write_path(names, c, json);
+  if (c.kind == Kind::wrong_result) write_terms(c, json);
   write_slices(program, c, json);
   if (c.kind == Kind::slip_through && c.index < program.boundaries.size()) {
     culprits.insert(program.boundaries[c.index].after.value());

@@ -30,6 +30,8 @@ void write_memory(const ir::Program& program, const proofs::Counterexample& coun
 /// The way of data through ops: a member `path`.
 void write_path(const OpNames& names, const proofs::Counterexample& counterexample,
                 ir::io::JsonWriter& json);
+/// Contributions to a wrong result: a member `terms`.
+void write_terms(const proofs::Counterexample& counterexample, ir::io::JsonWriter& json);
 /// The full tensors that parts of are named: a member `slices`.
 void write_slices(const ir::Program& program, const proofs::Counterexample& counterexample,
                   ir::io::JsonWriter& json);

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "certify/names.hpp"
-#include "certify/views/html.hpp"
+#include "certify/views/page_parts.hpp"
 #include "certify/views/scene.hpp"
 #include "ir/io/json_writer.hpp"
 #include "ir/token_game.hpp"
@@ -119,13 +119,13 @@ class Writer {
 }  // namespace
 
 std::string page_of(const std::vector<Certified>& all) {
-  std::vector<certify::HtmlPart> parts;
+  std::vector<certify::views::PagePart> parts;
   for (const Certified& c : all) {
     certify::Provenance provenance;
     provenance.file = c.file;
-    parts.push_back(certify::html_part(c.program, c.report, provenance));
+    parts.push_back(certify::views::program_part(c.program, c.report, provenance));
   }
-  return certify::html_page(parts);
+  return certify::views::page_of(parts);
 }
 
 std::string expectations(const std::vector<Certified>& all) {

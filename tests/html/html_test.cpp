@@ -1,14 +1,17 @@
 // The HTML view without a browser: what pages hold, how large they get, and that nothing a user
 // called things comes out as markup. And the pages for the browser are written here.
-#include "certify/views/html.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "certify/names.hpp"
+#include "certify/views/lanes.hpp"
 #include "certify/views/markup.hpp"
+#include "certify/views/page_parts.hpp"
 #include "certify/views/playback.hpp"
 #include "certify/views/scene.hpp"
 #include "tests/html/pages.hpp"
@@ -123,6 +126,33 @@ TEST_CASE("every step that a page has is what the token game does") {
   }
 }
 
+TEST_CASE("marks are numbered as the text numbers them, and lanes of marked ops come first") {
+  std::size_t numbered = 0;
+  for (const Certified& c : goldens()) {
+    for (const certify::RuleReport& rule : c.report.rules) {
+      if (!rule.counterexample) continue;
+      const certify::OpNames names(c.program, rule.counterexample->iterations);
+      const auto scene = certify::views::scene_of(names, *rule.counterexample, {});
+      const std::string text = certify::counterexample_text(c.program, *rule.counterexample);
+      CAPTURE(text);
+      for (const certify::views::Mark& mark : scene.marks) {
+        const auto lane =
+            std::find(scene.lanes.begin(), scene.lanes.end(), names.program_of(mark.transition));
+        CHECK(lane - scene.lanes.begin() < static_cast<std::ptrdiff_t>(scene.involved));
+        CHECK(scene.rows.at(names.program_of(mark.transition)).contains(mark.transition.value()));
+        if (mark.role != "access") continue;
+        ++numbered;
+        CHECK(mark.text.starts_with("(" + mark.label + ") "));
+        if (text.find("  (1) ") == text.npos && text.find("  (a) ") == text.npos) continue;
+        // `  (a) load at chip 0, op 2 ...`
+        CHECK(text.find(fmt::format("({}) {}, {}", mark.label, names.engine(mark.transition),
+                                    names.op(mark.transition))) != text.npos);
+      }
+    }
+  }
+  CHECK(numbered > 20);
+}
+
 TEST_CASE("a hand-off joins the push and the front that takes its page") {
   const Certified c = long_loop();
   const certify::OpNames names(c.program, 1);
@@ -149,18 +179,19 @@ TEST_CASE("pages stay small whatever the program") {
   const std::string page = page_of({c});
   CHECK(page.size() < 2'000'000);
   CHECK(count(page, "\"skipped\": ") > 0);
-  const std::string many =
-      certify::html_page(std::vector(100, certify::html_part(c.program, c.report)));
+  const std::string many = certify::views::page_of(
+      std::vector(100, certify::views::program_part(c.program, c.report, {})));
   CHECK(many.size() < 8'000'000);
   CHECK(count(many, "The views of this program were left out") > 0);
 }
 
 TEST_CASE("files that were refused have their place") {
-  const certify::HtmlPart part =
-      certify::html_refusal("<x>.json", {"<x>.json", 3, "$.a", "a number", "\"</pre>\""});
+  using certify::views::message_part;
+  const auto part = message_part("<x>.json", "refused", "<x>.json:3: \"</pre>\"");
   CHECK(part.verdict == "refused");
-  CHECK(part.body.find("</pre>\"") == std::string::npos);
-  const std::string page = certify::html_page({part, certify::html_fault("y.json", "out of <b>")});
+  CHECK(count(part.body, "</pre>") == 1);
+  const std::string page =
+      certify::views::page_of({part, message_part("y.json", "fault", "out of <b>")});
   CHECK(count(page, "<article") == 2);
   CHECK(count(page, "out of &lt;b&gt;") == 2);
 }

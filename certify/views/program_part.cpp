@@ -1,57 +1,21 @@
-#include "certify/views/html.hpp"
-
+// What a page says of one program: verdict, figures, table of rules, and its counterexamples with
+// the data of their views.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
-#include <string_view>
 
-#include "certify/judgement.hpp"
 #include "certify/names.hpp"
-#include "certify/views/assets.hpp"
 #include "certify/views/markup.hpp"
+#include "certify/views/page_parts.hpp"
 #include "certify/views/scene.hpp"
-#include "ir/digest.hpp"
 #include "ir/sections.hpp"
 
-namespace spatialcert::certify {
+namespace spatialcert::certify::views {
 namespace {
 
-using views::clipped;
-using views::data_block;
-using views::escaped;
-
-/// Data of views that a page has in all. The parts that come after have their text.
-constexpr std::size_t kMostData = 6'000'000;
-constexpr std::size_t kMostText = 60'000;
-constexpr std::size_t kName = 200;
 constexpr std::size_t kMostSections = 400;
-/// Stands for the number of the part in the page, which is known only there.
-constexpr std::string_view kPlace = "\x01";
-
-/// Never by colour alone: every verdict has a sign and its word.
-const char* sign(std::string_view verdict) {
-  if (verdict == "certified") return "\xE2\x9C\x93";
-  if (verdict == "refuted") return "\xE2\x9C\x95";
-  if (verdict == "undecided") return "?";
-  if (verdict == "not applicable") return "\xE2\x80\x93";
-  if (verdict == "not evaluated") return "\xE2\x97\x8B";
-  return "!";
-}
-
-std::string css_class(std::string_view verdict) {
-  std::string out(verdict);
-  std::replace(out.begin(), out.end(), ' ', '-');
-  return out;
-}
-
-std::string badge(std::string_view verdict) {
-  return fmt::format(
-      "<span class=\"badge {}\"><span class=\"sign\" aria-hidden=\"true\">{}</span>{}</span>",
-      css_class(verdict), sign(verdict), verdict);
-}
 
 std::string fact(const char* name, const std::string& markup) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, markup);
@@ -68,9 +32,9 @@ class PartWriter {
   PartWriter(const ir::Program& program, const ProgramReport& report, const Provenance& provenance)
       : program_(program), report_(report), provenance_(provenance) {}
 
-  HtmlPart write() {
-    HtmlPart part;
-    part.name = clipped(report_.name, kName);
+  PagePart write() {
+    PagePart part;
+    part.name = clipped(report_.name, kNameBytes);
     part.verdict = to_string(report_.verdict);
     part.summary = summary();
     body_ += fmt::format("<header><h2>{}</h2>\n<p class=\"verdict\">{} {}</p></header>\n",
@@ -100,7 +64,7 @@ class PartWriter {
     const std::string head = fmt::format("{}: {}", report_.name, to_string(report_.verdict));
     std::string rest = line.size() > head.size() ? line.substr(head.size()) : std::string();
     rest.erase(0, rest.find_first_not_of(": "));
-    return clipped(rest, 400);
+    return clipped(rest, kLineBytes);
   }
 
   void facts() {
@@ -108,7 +72,7 @@ class PartWriter {
     if (!provenance_.file.empty())
       body_ += fact("file", "<code>" + escaped(clipped(provenance_.file, 1'000)) + "</code>");
     if (!provenance_.variant.empty())
-      body_ += fact("variant", escaped(clipped(provenance_.variant, kName)));
+      body_ += fact("variant", escaped(clipped(provenance_.variant, kNameBytes)));
     if (!report_.digest.empty()) {
       body_ += fact("digest", fmt::format("<code class=\"digest\" data-copy=\"{0}\">{0}</code>",
                                           escaped(report_.digest)));
@@ -136,7 +100,6 @@ class PartWriter {
                                        : fmt::format("<code>{}</code> ({} bytes)",
                                                      escaped(file.path), grouped(file.bytes)));
     }
-    body_ += fact("time", fmt::format("{:.2f} s", report_.seconds));
     body_ += "</dl>\n";
   }
 
@@ -147,7 +110,7 @@ class PartWriter {
         "scope=\"col\">verdict</th>"
         "<th scope=\"col\" class=\"number\">obligations</th>"
         "<th scope=\"col\" class=\"number\">queries</th>"
-        "<th scope=\"col\" class=\"number\">time</th><th scope=\"col\">detail</th></tr></thead>"
+        "<th scope=\"col\">detail</th></tr></thead>"
         "<tbody>\n";
     for (const RuleReport& rule : report_.rules) {
       const std::string_view name = proofs::to_string(rule.rule);
@@ -156,10 +119,9 @@ class PartWriter {
                                      : std::string(name);
       body_ += fmt::format(
           "<tr class=\"{}\"><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td>"
-          "<td class=\"number\">{}</td><td class=\"number\">{:.2f} s</td><td>{}</td></tr>\n",
+          "<td class=\"number\">{}</td><td>{}</td></tr>\n",
           css_class(to_string(rule.verdict)), linked, badge(to_string(rule.verdict)),
-          grouped(rule.obligations), grouped(rule.queries), rule.seconds,
-          escaped(clipped(rule.detail, 1'000)));
+          grouped(rule.obligations), grouped(rule.queries), escaped(clipped(rule.detail, 1'000)));
     }
     body_ += "</tbody></table></div>\n";
   }
@@ -167,10 +129,10 @@ class PartWriter {
   void counterexample(const RuleReport& rule) {
     const std::string_view name = proofs::to_string(rule.rule);
     const std::string text = counterexample_text(program_, *rule.counterexample);
-    const std::string title = clipped(text.substr(0, text.find('\n')), 400);
+    const std::string title = clipped(text.substr(0, text.find('\n')), kLineBytes);
     std::set<std::uint32_t> culprits;
     const std::string id = fmt::format("p{}-{}", kPlace, name);
-    data_ += data_block(id + "-scene", views::scene_json(program_, *rule.counterexample, culprits));
+    data_ += data_block(id + "-scene", scene_json(program_, *rule.counterexample, culprits));
     for (const std::uint32_t section : culprits) culprits_[section].push_back(rule.rule);
     body_ += fmt::format(
         "<section class=\"counterexample\" id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
@@ -179,7 +141,7 @@ class PartWriter {
         "<div class=\"views\" data-scene=\"{0}-scene\"></div>\n"
         "<details class=\"text\" open><summary>Report as text</summary><pre tabindex=\"0\">{4}"
         "</pre></details>\n</section>\n",
-        id, name, escaped(title), kPlace, escaped(clipped(text, kMostText)));
+        id, name, escaped(title), kPlace, escaped(clipped(text, kTextBytes)));
   }
 
   /// The sections by phase. Of very many, those around the culprits and at both ends.
@@ -211,8 +173,8 @@ class PartWriter {
     const ir::Section& section = program_.sections[s];
     json.object();
     json.key("n").natural(s).key("phase").natural(phase);
-    json.key("name").text(clipped(section.name, kName));
-    json.key("source").text(clipped(source_text(program_, section.location), kName));
+    json.key("name").text(clipped(section.name, kNameBytes));
+    json.key("source").text(clipped(source_text(program_, section.location), kNameBytes));
     json.key("rules").array();
     const auto at = culprits_.find(s);
     if (at != culprits_.end()) {
@@ -229,130 +191,11 @@ class PartWriter {
   std::map<std::uint32_t, std::vector<proofs::Rule>> culprits_;
 };
 
-HtmlPart message_part(const std::string& file, const char* verdict, const std::string& message) {
-  HtmlPart part;
-  part.name = clipped(file, kName);
-  part.verdict = verdict;
-  part.summary = clipped(message, 400);
-  part.body = fmt::format(
-      "<header><h2>{}</h2>\n<p class=\"verdict\">{}</p></header>\n<pre tabindex=\"0\">{}</pre>\n",
-      escaped(part.name), badge(verdict), escaped(clipped(message, kMostText)));
-  return part;
-}
-
-/// With the number of the part where it belongs.
-std::string placed(const std::string& text, std::size_t number) {
-  const std::string digits = fmt::format("{}", number);
-  std::string out;
-  out.reserve(text.size() + text.size() / 64);
-  for (const char c : text) {
-    if (c == kPlace.front()) {
-      out += digits;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::string contents(const std::vector<HtmlPart>& parts) {
-  std::string out;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    out += fmt::format(
-        "<li data-verdict=\"{}\"><a href=\"#p{}\">{}</a> {} <span class=\"why\">{}</span></li>\n",
-        css_class(parts[i].verdict), i + 1, escaped(parts[i].name), badge(parts[i].verdict),
-        escaped(parts[i].summary));
-  }
-  return out;
-}
-
-std::string totals(const std::vector<HtmlPart>& parts) {
-  constexpr std::array<const char*, 5> kVerdicts = {"certified", "refuted", "undecided", "refused",
-                                                    "fault"};
-  std::string out;
-  for (const char* const verdict : kVerdicts) {
-    const auto count = std::count_if(parts.begin(), parts.end(),
-                                     [&](const HtmlPart& part) { return part.verdict == verdict; });
-    if (count == 0) continue;
-    out += fmt::format("<li>{} <span class=\"count\">{}</span></li>\n", badge(verdict), count);
-  }
-  return out;
-}
-
-std::string source_hash(std::string_view text) {
-  const ir::Digest digest = ir::sha256(text);
-  const std::string bytes(digest.begin(), digest.end());
-  return "'sha256-" + views::base64(bytes) + "'";
-}
-
-/// The template with `@NAME@` replaced, once over: what is put in is not looked at again.
-std::string filled(std::string_view text, const std::map<std::string_view, std::string>& values) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t at = text.find('@');
-    const std::size_t end = at == text.npos ? at : text.find('@', at + 1);
-    if (end == text.npos) break;
-    const auto value = values.find(text.substr(at + 1, end - at - 1));
-    out += text.substr(0, value == values.end() ? end : at);
-    if (value != values.end()) out += value->second;
-    text.remove_prefix(value == values.end() ? end : end + 1);
-  }
-  return out += text;
-}
-
 }  // namespace
 
-HtmlPart html_part(const ir::Program& program, const ProgramReport& report,
-                   const Provenance& provenance) {
+PagePart program_part(const ir::Program& program, const ProgramReport& report,
+                      const Provenance& provenance) {
   return PartWriter(program, report, provenance).write();
 }
 
-HtmlPart html_refusal(const std::string& file, const ir::Refusal& refusal) {
-  return message_part(file, "refused", refusal.message());
-}
-
-HtmlPart html_fault(const std::string& file, const std::string& what) {
-  return message_part(file, "fault", what);
-}
-
-std::string html_page(const std::vector<HtmlPart>& parts) {
-  std::string programs;
-  std::string data;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool fits = data.size() + parts[i].data.size() <= kMostData;
-    programs += fmt::format("<article class=\"program\" id=\"p{}\" data-verdict=\"{}\">\n", i + 1,
-                            css_class(parts[i].verdict));
-    programs += placed(parts[i].body, i + 1);
-    if (fits) {
-      data += placed(parts[i].data, i + 1);
-    } else {
-      programs +=
-          "<p class=\"note\">The views of this program were left out, because the page would "
-          "become "
-          "too large. Ask for it alone.</p>\n";
-    }
-    programs += "</article>\n";
-  }
-  const std::string title = parts.size() == 1
-                                ? fmt::format("{}: {}", parts[0].name, parts[0].verdict)
-                                : fmt::format("{} programs", parts.size());
-  return filled(views::kPageTemplate, {{"TITLE", escaped(title)},
-                                       {"SCRIPT_HASH", source_hash(views::kPageScript)},
-                                       {"STYLE_HASH", source_hash(views::kPageStyle)},
-                                       {"STYLE", std::string(views::kPageStyle)},
-                                       {"SCRIPT", std::string(views::kPageScript)},
-                                       {"VERSION", escaped(tool_version())},
-                                       {"SOLVER", escaped(solver_version())},
-                                       {"TOTALS", totals(parts)},
-                                       {"MANY", parts.size() == 1 ? "one" : "many"},
-                                       {"CONTENTS", contents(parts)},
-                                       {"PROGRAMS", programs},
-                                       {"DATA", data}});
-}
-
-std::string html(const ir::Program& program, const ProgramReport& report,
-                 const Provenance& provenance) {
-  return html_page({html_part(program, report, provenance)});
-}
-
-}  // namespace spatialcert::certify
+}  // namespace spatialcert::certify::views
