@@ -4,40 +4,6 @@
 
 namespace spatialcert::certify::views {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + text.size() / 8);
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default: {
-        const auto code = static_cast<unsigned char>(c);
-        const bool control = (code < 0x20 && c != '\n' && c != '\t') || code == 0x7F;
-        if (control) {
-          out += "\xEF\xBF\xBD";
-        } else {
-          out += c;
-        }
-      }
-    }
-  }
-  return out;
-}
-
 std::string clipped(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;

@@ -1,7 +1,8 @@
 // Text inside HTML and inside data blocks of a page. Private to the HTML view.
 //
 // Whatever a user called things, it must come out as that text, and never as markup: names, paths,
-// notes, digests and lists of ops all go through here.
+// notes, digests and lists of ops all go through `escaped` (certify/views/text.hpp) or a data
+// block.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +10,6 @@
 #include <string_view>
 
 namespace spatialcert::certify::views {
-
-/// For the content of elements and for attributes in double quotes. Control characters, which HTML
-/// has no place for, become U+FFFD.
-[[nodiscard]] std::string escaped(std::string_view text);
 
 /// At most `most` bytes and an ellipsis; never cuts a character in two.
 [[nodiscard]] std::string clipped(std::string_view text, std::size_t most);

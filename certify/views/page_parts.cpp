@@ -8,6 +8,7 @@
 
 #include "certify/views/assets.hpp"
 #include "certify/views/markup.hpp"
+#include "certify/views/text.hpp"
 #include "ir/digest.hpp"
 
 namespace spatialcert::certify::views {

@@ -29,8 +29,9 @@ struct PagePart {
 };
 
 /// `program` may be an outline (certify/views/view.hpp) if the report has no counterexample.
+/// `most_steps`: of a schedule, the last ones.
 [[nodiscard]] PagePart program_part(const ir::Program& program, const ProgramReport& report,
-                                    const Provenance& provenance);
+                                    const Provenance& provenance, std::size_t most_steps);
 /// A file that was refused (`verdict` is `refused`), or a fault of our own (`fault`).
 [[nodiscard]] PagePart message_part(const std::string& file, std::string_view verdict,
                                     const std::string& message);

@@ -10,6 +10,7 @@
 #include "certify/views/markup.hpp"
 #include "certify/views/page_parts.hpp"
 #include "certify/views/scene.hpp"
+#include "certify/views/text.hpp"
 #include "ir/sections.hpp"
 
 namespace spatialcert::certify::views {
@@ -29,8 +30,9 @@ std::string grouped(std::uint64_t number) {
 
 class PartWriter {
  public:
-  PartWriter(const ir::Program& program, const ProgramReport& report, const Provenance& provenance)
-      : program_(program), report_(report), provenance_(provenance) {}
+  PartWriter(const ir::Program& program, const ProgramReport& report, const Provenance& provenance,
+             std::size_t most_steps)
+      : program_(program), report_(report), provenance_(provenance), most_steps_(most_steps) {}
 
   PagePart write() {
     PagePart part;
@@ -118,10 +120,12 @@ class PartWriter {
                                      ? fmt::format("<a href=\"#p{}-{}\">{}</a>", kPlace, name, name)
                                      : std::string(name);
       body_ += fmt::format(
-          "<tr class=\"{}\"><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td>"
+          "<tr class=\"{}\"><th scope=\"row\" title=\"{}\">{}</th><td>{}</td><td "
+          "class=\"number\">{}</td>"
           "<td class=\"number\">{}</td><td>{}</td></tr>\n",
-          css_class(to_string(rule.verdict)), linked, badge(to_string(rule.verdict)),
-          grouped(rule.obligations), grouped(rule.queries), escaped(clipped(rule.detail, 1'000)));
+          css_class(to_string(rule.verdict)), escaped(statement_of(rule.rule)), linked,
+          badge(to_string(rule.verdict)), grouped(rule.obligations), grouped(rule.queries),
+          escaped(clipped(rule.detail, 1'000)));
     }
     body_ += "</tbody></table></div>\n";
   }
@@ -132,16 +136,19 @@ class PartWriter {
     const std::string title = clipped(text.substr(0, text.find('\n')), kLineBytes);
     std::set<std::uint32_t> culprits;
     const std::string id = fmt::format("p{}-{}", kPlace, name);
-    data_ += data_block(id + "-scene", scene_json(program_, *rule.counterexample, culprits));
+    data_ += data_block(id + "-scene",
+                        scene_json(program_, *rule.counterexample, most_steps_, culprits));
     for (const std::uint32_t section : culprits) culprits_[section].push_back(rule.rule);
     body_ += fmt::format(
         "<section class=\"counterexample\" id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
         "<h3 id=\"{0}-title\"><span class=\"rule\">{1}</span> {2}</h3>\n"
+        "<p class=\"note\">{5}</p>\n"
         "<div class=\"strip\" data-sections=\"p{3}-sections\" data-rule=\"{1}\"></div>\n"
         "<div class=\"views\" data-scene=\"{0}-scene\"></div>\n"
         "<details class=\"text\" open><summary>Report as text</summary><pre tabindex=\"0\">{4}"
         "</pre></details>\n</section>\n",
-        id, name, escaped(title), kPlace, escaped(clipped(text, kTextBytes)));
+        id, name, escaped(title), kPlace, escaped(clipped(text, kTextBytes)),
+        escaped(statement_of(rule.rule)));
   }
 
   /// The sections by phase. Of very many, those around the culprits and at both ends.
@@ -186,6 +193,7 @@ class PartWriter {
   const ir::Program& program_;
   const ProgramReport& report_;
   const Provenance& provenance_;
+  std::size_t most_steps_;
   std::string body_;
   std::string data_;
   std::map<std::uint32_t, std::vector<proofs::Rule>> culprits_;
@@ -194,8 +202,8 @@ class PartWriter {
 }  // namespace
 
 PagePart program_part(const ir::Program& program, const ProgramReport& report,
-                      const Provenance& provenance) {
-  return PartWriter(program, report, provenance).write();
+                      const Provenance& provenance, std::size_t most_steps) {
+  return PartWriter(program, report, provenance, most_steps).write();
 }
 
 }  // namespace spatialcert::certify::views

@@ -28,10 +28,12 @@ std::string kept_name(const std::string& name) { return clipped(name, kName); }
 
 class SceneWriter {
  public:
-  SceneWriter(const OpNames& names, const Counterexample& c, JsonWriter& json)
+  SceneWriter(const OpNames& names, const Counterexample& c, std::size_t most_steps,
+              JsonWriter& json)
       : names_(names),
         program_(names.program()),
         c_(c),
+        most_steps_(most_steps),
         json_(json),
         gauges_(program_),
         ops_(names) {}
@@ -59,7 +61,7 @@ class SceneWriter {
     for (std::size_t i = 0; i < c_.schedules.size(); ++i) {
       const std::vector<std::int64_t> extra = extra_pages(program_, c_, i);
       games_.push_back(std::make_unique<ir::TokenGame>(program_, names_.unrolled(), extra));
-      playbacks_.push_back(play_back(*games_.back(), c_.schedules[i], kMostSteps, extra));
+      playbacks_.push_back(play_back(*games_.back(), c_.schedules[i], most_steps_, extra));
     }
   }
 
@@ -295,6 +297,7 @@ class SceneWriter {
   const OpNames& names_;
   const ir::Program& program_;
   const Counterexample& c_;
+  std::size_t most_steps_;
   JsonWriter& json_;
   Gauges gauges_;
   std::vector<std::unique_ptr<ir::TokenGame>> games_;
@@ -328,7 +331,7 @@ bool moves(const Counterexample& c) {
 
 }  // namespace
 
-std::string scene_json(const ir::Program& program, const Counterexample& c,
+std::string scene_json(const ir::Program& program, const Counterexample& c, std::size_t most_steps,
                        std::set<std::uint32_t>& culprits) {
   JsonWriter json;
   const OpNames names(program, c.iterations);
@@ -342,7 +345,7 @@ std::string scene_json(const ir::Program& program, const Counterexample& c,
   if (c.kind == Kind::slip_through && c.index < program.boundaries.size()) {
     culprits.insert(program.boundaries[c.index].after.value());
   }
-  if (moves(c)) SceneWriter(names, c, json).write(culprits);
+  if (moves(c)) SceneWriter(names, c, most_steps, json).write(culprits);
   json.close();
   return json.take();
 }

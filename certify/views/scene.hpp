@@ -6,6 +6,7 @@
 // says so.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -16,13 +17,11 @@
 
 namespace spatialcert::certify::views {
 
-/// Steps of a schedule that a page has.
-inline constexpr std::size_t kMostSteps = 2'000;
-
-/// One JSON object. `culprits` gets the sections that the counterexample is about.
+/// One JSON object. `most_steps`: of a schedule, the last ones. `culprits` gets the sections that
+/// the counterexample is about.
 [[nodiscard]] std::string scene_json(const ir::Program& program,
                                      const proofs::Counterexample& counterexample,
-                                     std::set<std::uint32_t>& culprits);
+                                     std::size_t most_steps, std::set<std::uint32_t>& culprits);
 
 /// The memory that buffers overlap in, leave, or are misplaced in: a member `memory`.
 void write_memory(const ir::Program& program, const proofs::Counterexample& counterexample,

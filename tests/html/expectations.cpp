@@ -5,8 +5,7 @@
 #include <variant>
 
 #include "certify/names.hpp"
-#include "certify/views/page_parts.hpp"
-#include "certify/views/scene.hpp"
+#include "certify/views/view.hpp"
 #include "ir/io/json_writer.hpp"
 #include "ir/token_game.hpp"
 #include "tests/html/pages.hpp"
@@ -36,8 +35,7 @@ ir::Schedule beginning(const ir::Schedule& schedule, std::uint64_t steps) {
 
 /// The last one, and some before it that the page has.
 std::set<std::uint64_t> looked_at(std::uint64_t total) {
-  const std::uint64_t first =
-      total > certify::views::kMostSteps ? total - certify::views::kMostSteps : 0;
+  const std::uint64_t first = total > kMostSteps ? total - kMostSteps : 0;
   std::set<std::uint64_t> out;
   for (const std::uint64_t back : {0, 1, 2, 3, 7, 15, 200}) {
     if (total >= first + back) out.insert(total - back);
@@ -119,13 +117,15 @@ class Writer {
 }  // namespace
 
 std::string page_of(const std::vector<Certified>& all) {
-  std::vector<certify::views::PagePart> parts;
+  certify::views::Run run;
   for (const Certified& c : all) {
     certify::Provenance provenance;
     provenance.file = c.file;
-    parts.push_back(certify::views::program_part(c.program, c.report, provenance));
+    run.entries.push_back({provenance, certify::views::Judged{c.program, c.report}});
   }
-  return certify::views::page_of(parts);
+  certify::views::Options options;
+  options.most_steps = kMostSteps;
+  return certify::views::html_view(run, options);
 }
 
 std::string expectations(const std::vector<Certified>& all) {

@@ -4,6 +4,7 @@
 // of a schedule again for every step.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Certified {
 /// Names that are markup, scripts, the end of a data block, or run from right to left.
 [[nodiscard]] Certified hostile();
 
+/// Steps of a schedule that the pages have at most.
+inline constexpr std::uint32_t kMostSteps = 2'000;
 /// A page of them.
 [[nodiscard]] std::string page_of(const std::vector<Certified>& all);
 /// What the browser has to see on it, as JSON: per program and rule, the values at some steps.
