@@ -9,7 +9,7 @@ namespace spatialcert::certify::views {
 namespace {
 
 /// Steps that a page has in all, shared among its schedules; a few hundred of each at least.
-constexpr std::size_t kStepsOfPage = 40'000;
+constexpr std::size_t kStepsOfPage = 6'000;
 constexpr std::size_t kFewestSteps = 500;
 
 std::size_t schedules_of(const Run& run) {

@@ -15,7 +15,7 @@ using proofs::Kind;
 constexpr std::size_t kMostMarks = 400;
 constexpr std::size_t kMostInvolved = 200;
 constexpr std::size_t kMostLanes = 1'000;
-constexpr std::size_t kMostRows = 6'000;
+constexpr std::size_t kMostRows = 4'000;
 /// Engine programs of a counterexample that names no op: those that stepped last.
 constexpr std::size_t kLastSteps = 24;
 

@@ -176,7 +176,7 @@ class Lanes {
   }
   row(item) {
     const {scene} = this, [t, op, instance] = item.row;
-    const [number, text, part, source] = scene.ops[op];
+    const {number, text, part, source} = opOf(scene, op);
     const marks = this.marksAt.get(t) ?? [];
     const labels = marks.map((m) => m.label).filter(Boolean);
     const title = [`op ${number} ${text}${scene.instances[instance]}`, part, source,
@@ -225,7 +225,7 @@ class Lanes {
     node.classList.add('selected');
     const lane = scene.lanes.find((l) => l.begin <= t && t < l.end);
     const row = lane.rows.find((r) => r[0] === t);
-    const [number, text, part, source] = scene.ops[row[1]];
+    const {number, text, part, source} = opOf(scene, row[1]);
     this.detail.replaceChildren(
         el('b', {}, lane.name), ' ', el('code', {}, `op ${number} ${text}${scene.instances[row[2]]}`), ` \u00b7 ${part} `,
         source ? sourceLink(source) : '',

@@ -6,7 +6,7 @@
 namespace spatialcert::certify::views {
 namespace {
 
-constexpr std::size_t kText = 320;
+constexpr std::size_t kText = 240;
 constexpr std::size_t kName = 160;
 
 }  // namespace
@@ -32,16 +32,20 @@ void OpTable::write_op(ir::TransitionId t, ir::io::JsonWriter& json) {
 
 void OpTable::write(ir::io::JsonWriter& json) const {
   const ir::Program& program = names_.program();
+  Texts parts;
+  Texts sources;
   json.key("ops").array();
   for (const auto& [p, op] : ops_) {
     const ir::Op& text = program.programs[p.value()].ops[op];
     json.array().natural(op);
     json.text(clipped(op_text(program, text), kText));
-    json.text(clipped(part_text(program, p, op), kName));
-    json.text(clipped(source_text(program, text.location), kName));
+    json.natural(parts.of(clipped(part_text(program, p, op), kName)));
+    json.natural(sources.of(clipped(source_text(program, text.location), kName)));
     json.close();
   }
   json.close();
+  parts.write("parts", json);
+  sources.write("sources", json);
   instances_.write("instances", json);
 }
 

@@ -32,7 +32,8 @@ class OpTable {
 
   /// Writes two numbers: of the op's text and of the instance.
   void write_op(ir::TransitionId t, ir::io::JsonWriter& json);
-  /// `ops`: lists of number in the engine program, text, section, source; and `instances`: texts.
+  /// `ops`: lists of number in the engine program, text, and what numbers of `parts` and `sources`,
+  /// which are texts like `instances`.
   void write(ir::io::JsonWriter& json) const;
 
  private:

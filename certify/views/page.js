@@ -37,11 +37,23 @@ function sourceLink(source) {
     onclick: (e) => { copy(source); e.currentTarget.classList.add('copied'); }}, source);
 }
 
+// The source locations in the text of a report become links: those that the counterexample has, and nothing else
+// that may look like one.
+function linkSources(pre, sources) {
+  const known = new Set(sources);
+  const parts = pre.textContent.split(/(\[[^\[\]\n]+\])/);
+  if (!parts.some((p) => known.has(p.slice(1, -1)))) return;
+  pre.replaceChildren(...parts.flatMap((p) => known.has(p.slice(1, -1)) ? ['[', sourceLink(p.slice(1, -1)), ']'] : [p]));
+}
+
 function buildScene(place) {
   const id = place.dataset.scene;
   const scene = dataOf(id);
   if (!scene || place.dataset.built) return;
   place.dataset.built = 'yes';
+  const parts = (scene.slices?.tensors ?? []).flatMap((t) => t.parts);
+  linkSources(place.closest('section').querySelector('pre'), [...(scene.sources ?? []),
+    ...[...(scene.memory?.buffers ?? []), ...(scene.path?.ops ?? []), ...parts].map((x) => x.source)].filter(Boolean));
   if (scene.memory) place.append(memoryMap(scene.memory, id));
   if (scene.slices) place.append(sliceMap(scene.slices));
   if (scene.path) place.append(pathMap(scene.path));
@@ -105,8 +117,6 @@ function sources() {
     digest.after(' ', el('button', {type: 'button', class: 'small', onclick: () => copy(digest.dataset.copy)}, 'copy'));
   }
   for (const pre of document.querySelectorAll('.counterexample pre')) {
-    const parts = pre.textContent.split(/\[([^\[\]\s]+:\d+(?::\d+)?)\]/);
-    if (parts.length > 1) pre.replaceChildren(...parts.flatMap((text, i) => i % 2 ? ['[', sourceLink(text), ']'] : [text]));
     pre.before(el('button', {type: 'button', class: 'small', onclick: () => copy(pre.textContent)}, 'Copy text'));
   }
 }
@@ -120,7 +130,11 @@ function start() {
   const build = (node) => {
     if (node.classList.contains('views')) return buildScene(node);
     const data = dataOf(node.dataset.sections);
-    if (data && data.count > 0 && !node.firstChild) node.append(...strip(data, node.dataset.rule));
+    if (data && data.count > 0 && !node.firstChild) {
+      node.append(...strip(data, node.dataset.rule));
+      const list = node.querySelector('.phases'), culprit = node.querySelector('.culprit');
+      if (culprit) list.scrollLeft = culprit.offsetLeft - list.offsetLeft - 120;
+    }
   };
   const all = [...document.querySelectorAll('.strip, .views')];
   // What is in sight first; the rest bit by bit, so that the page is ready at once and nothing moves later.

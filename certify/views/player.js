@@ -72,7 +72,14 @@ class Replay {
   stuck(lane) { return this.at === this.length && this.schedule.stuck.includes(lane); }
 }
 
+const opOf = (scene, op) => {
+  const [number, text, part, source] = scene.ops[op];
+  return {number, text, part: scene.parts[part], source: scene.sources[source]};
+};
 const opText = (scene, op, instance) => `op ${scene.ops[op][0]} ${scene.ops[op][1]}${scene.instances[instance]}`;
+
+const kFewGauges = 30;  // that are always shown
+const kRecent = 20;     // steps that a change is recent for
 
 // The controls of a replay, and the tables of what its state holds. `show` is called after a change.
 class Player {
@@ -130,6 +137,8 @@ class Player {
             {scope: 'col', class: ['value', 'max', 'filled', 'of'].includes(h) ? 'number' : null}, h)))), body));
     this.panel = el('div', {class: 'panel', tabindex: 0, role: 'region', 'aria-label': 'State after this step'},
         table('Engine programs', ['engine', 'state'], this.engines),
+        this.scene.gauges.length > kFewGauges ? el('label', {class: 'few'}, el('input', {type: 'checkbox', checked: true}),
+            ` only what changed in the last ${kRecent} steps, or is waited for`) : null,
         this.has('semaphore') ? table('Semaphores', ['name', 'value', 'max', ''], this.semaphores) : null,
         this.has('filled') ? table('FIFOs', ['name', 'filled', 'of', '', 'open'], this.fifos) : null);
     this.head = el('div', {class: 'replay'}, this.bar, this.caption, this.stop, this.note);
@@ -250,9 +259,11 @@ class Player {
   updateGauges(last) {
     const changed = new Set(last ? last.changes.map(([g]) => this.cells[g].of ?? g) : []);
     const {values} = this.replay;
+    const active = this.active();
     this.cells.forEach((cell, g) => {
       if (cell.of !== undefined) return;
       cell.row.classList.toggle('changed', changed.has(g));
+      cell.row.classList.toggle('quiet', !active.has(g));
       const now = cell.fifo === undefined ? values[g] : `${values[g]},${values[g + 1]},${values[g + 2]}`;
       if (cell.shown === now) return;
       cell.shown = now;
@@ -267,6 +278,15 @@ class Player {
         cell.open.title = 'pages of the window that the producer has reserved, and the consumer has at the front';
       }
     });
+  }
+  // Gauges that changed of late, or that somebody waits for.
+  active() {
+    const r = this.replay, active = new Set();
+    for (let i = Math.max(0, r.at - kRecent); i < r.at; ++i) {
+      for (const [g] of r.step(i).changes) active.add(this.cells[g].of ?? g);
+    }
+    for (const w of r.waits.values()) active.add(this.scene.counter_gauges[w[1]]);
+    return active;
   }
   updateLanes(last) {
     const r = this.replay;

@@ -52,7 +52,7 @@ class SceneWriter {
     write_gauges();
     write_schedules();
     ops_.write(json_);
-    counters_.write("counters", json_);
+    write_counters();
   }
 
  private:
@@ -83,12 +83,7 @@ class SceneWriter {
       for (std::uint32_t i = 0; i < count; ++i) chosen.insert(first + i);
     };
     const auto take_counter = [&](ir::CounterId id) {
-      const ir::Counter& counter = names_.counters()[id];
-      if (counter.kind == ir::CounterKind::semaphore) {
-        take(gauges_.semaphore(counter.object), 1);
-      } else {
-        take(gauges_.filled(counter.object), 3);
-      }
+      take(gauge_of(id), names_.counters()[id].kind == ir::CounterKind::semaphore ? 1 : 3);
     };
     for (const Playback& played : playbacks_) {
       for (const ir::ProgramId p : scene_.lanes) {
@@ -108,6 +103,12 @@ class SceneWriter {
       gauge_at_[gauge] = static_cast<std::uint32_t>(chosen_.size());
       chosen_.push_back(gauge);
     }
+  }
+
+  [[nodiscard]] std::uint32_t gauge_of(ir::CounterId id) const {
+    const ir::Counter& counter = names_.counters()[id];
+    return counter.kind == ir::CounterKind::semaphore ? gauges_.semaphore(counter.object)
+                                                      : gauges_.filled(counter.object);
   }
 
   // ---- lanes ----
@@ -169,13 +170,16 @@ class SceneWriter {
       json_.key("site").text(site_text(program_, semaphore.site));
       json_.key("most").integer(semaphore.maximum);
     } else {
+      // The windows follow the FIFO that they are of.
       constexpr const char* kKinds[] = {"", "filled", "producer", "consumer"};
-      const ir::Buffer& fifo = program_.buffers[gauge.object];
       json_.key("kind").text(kKinds[static_cast<std::size_t>(gauge.kind)]);
-      json_.key("name").text(kept_name(fifo.name));
-      json_.key("site").text(site_text(program_, fifo.site));
-      json_.key("most").natural(fifo.pages);
-      json_.key("guaranteed").boolean(fifo.depth == ir::Depth::guaranteed);
+      if (gauge.kind == Gauges::Kind::filled) {
+        const ir::Buffer& fifo = program_.buffers[gauge.object];
+        json_.key("name").text(kept_name(fifo.name));
+        json_.key("site").text(site_text(program_, fifo.site));
+        json_.key("most").natural(fifo.pages);
+        json_.key("guaranteed").boolean(fifo.depth == ir::Depth::guaranteed);
+      }
     }
     json_.close();
   }
@@ -185,8 +189,10 @@ class SceneWriter {
     if (lane == lane_of_.end()) return;
     json_.array().natural(lane->second);
     if (test) {
-      json_.natural(
-          counters_.of(clipped(counter_text(program_, names_.counters()[test->counter]), kText)));
+      const auto [at, fresh] =
+          counter_at_.try_emplace(test->counter, static_cast<std::uint32_t>(counters_.size()));
+      if (fresh) counters_.push_back(test->counter);
+      json_.natural(at->second);
       json_.integer(test->need).integer(test->have);
     }
     json_.close();
@@ -210,6 +216,17 @@ class SceneWriter {
     json_.close();
     // What it is, for those whose row is not among the lanes' rows.
     ops_.write_op(step.transition, json_);
+    json_.close();
+  }
+
+  /// Text of every counter that somebody waits for, and the gauge that shows it.
+  void write_counters() {
+    json_.key("counters").array();
+    for (const ir::CounterId counter : counters_)
+      json_.text(clipped(counter_text(program_, names_.counters()[counter]), kText));
+    json_.close();
+    json_.key("counter_gauges").array();
+    for (const ir::CounterId counter : counters_) json_.natural(gauge_at_.at(gauge_of(counter)));
     json_.close();
   }
 
@@ -307,7 +324,8 @@ class SceneWriter {
   std::vector<std::uint32_t> chosen_;  ///< gauges
   std::map<std::uint32_t, std::uint32_t> gauge_at_;
   OpTable ops_;
-  Texts counters_;
+  std::vector<ir::CounterId> counters_;  ///< that somebody waits for
+  std::map<ir::CounterId, std::uint32_t> counter_at_;
 };
 
 bool is_a_way(const Counterexample& c) {

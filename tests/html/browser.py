@@ -30,7 +30,8 @@ def quiet(browser, page):
     same(len(browser.requests), 1, f"{page}: requests")
 
 
-BUILD = """new Promise((done) => {
+BUILD = """new Promise((done, failed) => {
+  setTimeout(() => failed(new Error('the views are not built')), 20000);
   const wait = () => [...document.querySelectorAll('.views')].every((v) => v.dataset.built) ? done(1) : setTimeout(wait, 20);
   wait();
 })"""
@@ -71,23 +72,31 @@ class Replay:
         self.run(f"(() => {{ const r = document.getElementById(ID).querySelectorAll('.player input[type=radio]')"
                  f"[{which}]; if (r) r.click(); }})()")
 
-    def go(self, at):
-        """To one of the steps that the page has, by the slider."""
-        self.run(f"""(() => {{ const s = document.getElementById(ID).querySelector('input[type=range]');
-          s.value = {at}; s.dispatchEvent(new Event('input')); }})()""")
+    def agree(self, states, skipped):
+        """All at once: the page goes to every step and tells what it shows."""
+        steps = [state["step"] - skipped for state in states]
+        shown = self.run(f"""{json.dumps(steps)}.map((at) => {{
+          const s = document.getElementById(ID).querySelector('input[type=range]');
+          s.value = at;
+          s.dispatchEvent(new Event('input'));
+          return {SHOWN};
+        }})""")
+        for state, there in zip(states, shown, strict=True):
+            self.agrees(state, there)
 
-    def agrees(self, state, skipped):
-        self.go(state["step"] - skipped)
-        shown = self.shown()
+    def agrees(self, state, shown):
         what = f"{self.id} step {state['step']}"
         same(number(shown["count"].split()[1]), state["step"], what)
         for kind in ("semaphores", "fifos"):
             for name, value in shown[kind].items():
                 same(int(value), state[kind][name], f"{what}: {kind} {name}")
+        compared = 0
         for name, text in shown["engines"].items():
             if name in state["engines"]:
                 wanted = state["engines"][name]
                 check(text.endswith(wanted), f"{what}: {name}: {text!r}, wanted {wanted!r}")
+                compared += 1
+        check(compared > 0, f"{what}: no engine program")
 
 
 def replays(browser, wanted, least):
@@ -99,10 +108,19 @@ def replays(browser, wanted, least):
             for which, schedule in enumerate(counterexample["schedules"]):
                 replay.choose(which)
                 skipped = schedule["total"] - replay.shown()["most"]
-                for state in schedule["states"]:
-                    replay.agrees(state, skipped)
-                    states += 1
+                replay.agree(schedule["states"], skipped)
+                states += len(schedule["states"])
     check(states >= least, f"only {states} states were compared")
+
+
+def fits(browser, page):
+    """No page has to be scrolled sideways; what is wide scrolls by itself."""
+    for width in (1400, 480):
+        browser.resize(width, 1000)
+        browser.settle()
+        wide = browser.run("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        check(wide <= 0, f"{page} at {width}: {wide} pixels too wide")
+    browser.resize(1400, 1000)
 
 
 def kinds(browser, folder, pictures):
@@ -127,6 +145,7 @@ def kinds(browser, folder, pictures):
             views(c["kind"], c["rule"], has, replay.id)
     check(len(seen) >= 18, f"kinds: {sorted(seen)}")
     replays(browser, wanted, 150)
+    fits(browser, "kinds")
     quiet(browser, "kinds")
     if pictures:
         browser.picture(os.path.join(pictures, "kinds.png"))
@@ -274,15 +293,14 @@ def hundred_lanes(browser, folder, pictures):
     browser.run(BUILD)
     browser.settle()
     opened = time.monotonic() - start
-    check(opened < 6, f"opening took {opened:.1f} s")
+    check(opened < 12, f"opening took {opened:.1f} s")
     same(browser.run("document.querySelectorAll('.lane').length"), 100, "lanes")
-    replay = Replay(browser, 1, "liveness")
     start = time.monotonic()
     browser.run("document.querySelector('input[type=range]').focus()")
     browser.press("ArrowLeft", 20)
     browser.settle()
     stepped = time.monotonic() - start
-    check(stepped < 4, f"20 steps took {stepped:.1f} s")
+    check(stepped < 8, f"20 steps took {stepped:.1f} s")
     # The head of a lane stays in sight, whichever way its board is scrolled.
     browser.run("(() => { const b = document.querySelector('.board'); b.scrollLeft = 9000; b.scrollTop = 200; })()")
     browser.settle()
@@ -298,8 +316,8 @@ def hundred_lanes(browser, folder, pictures):
     same(browser.run("[...document.querySelectorAll('.lane header b')].map((b) => b.textContent)"),
          ["compute at chip 0 (42,0)"], "filter")
     replays(browser, wanted, 5)
+    fits(browser, "ring")
     quiet(browser, "ring")
-    del replay
 
 
 def hostile(browser, folder):

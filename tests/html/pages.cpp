@@ -61,14 +61,7 @@ Draft split(const std::string& name, const Split& s) {
   return d.engine("compute", programs[0]).engine("1:compute", programs[1]);
 }
 
-}  // namespace
-
-Certified certified(ir::Program program, const std::string& file) {
-  certify::ProgramReport report = certify::certify(program);
-  return {std::move(program), std::move(report), file};
-}
-
-std::vector<Certified> goldens() {
+std::vector<Certified> read_goldens() {
   const fs::path folder = fs::path(SPATIALCERT_SOURCE_DIR) / "tests" / "golden";
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -82,6 +75,26 @@ std::vector<Certified> goldens() {
     out.push_back(certified(*std::move(program), "tests/golden/" + name));
   }
   return out;
+}
+
+Certified make_long_loop() {
+  Draft d("long-loop");
+  d.fifo("q", 2).semaphore("never").tensor("x", "external").tensor("y");
+  d.engine("load", {"repeat 60000", "reserve q", "run L x > q", "push q", "end", "wait never"});
+  d.engine("compute", {"repeat 60000", "front q", "run C q > y", "pop q", "end"});
+  return certified(d.program(), "loops/long.json");
+}
+
+}  // namespace
+
+Certified certified(ir::Program program, const std::string& file) {
+  certify::ProgramReport report = certify::certify(program);
+  return {std::move(program), std::move(report), file};
+}
+
+const std::vector<Certified>& goldens() {
+  static const std::vector<Certified> all = read_goldens();
+  return all;
 }
 
 std::vector<Certified> sliced_programs() {
@@ -132,12 +145,9 @@ Certified ring(int engines, int ops) {
   return certified(*std::move(program));
 }
 
-Certified long_loop() {
-  Draft d("long-loop");
-  d.fifo("q", 2).semaphore("never").tensor("x", "external").tensor("y");
-  d.engine("load", {"repeat 60000", "reserve q", "run L x > q", "push q", "end", "wait never"});
-  d.engine("compute", {"repeat 60000", "front q", "run C q > y", "pop q", "end"});
-  return certified(d.program(), "loops/long.json");
+const Certified& long_loop() {
+  static const Certified made = make_long_loop();
+  return made;
 }
 
 Certified hostile() {

@@ -21,14 +21,14 @@ struct Certified {
 [[nodiscard]] Certified certified(ir::Program program, const std::string& file = "");
 
 /// All goldens, by name.
-[[nodiscard]] std::vector<Certified> goldens();
+[[nodiscard]] const std::vector<Certified>& goldens();
 /// Kinds that no golden has: nonlinear, mismatch, gap, overlap of slices, missing and double terms
 /// of an all-reduce.
 [[nodiscard]] std::vector<Certified> sliced_programs();
 /// A circle of `engines` engine programs on as many sites, each with `ops` ops before it.
 [[nodiscard]] Certified ring(int engines, int ops);
 /// One whose schedules have millions of steps.
-[[nodiscard]] Certified long_loop();
+[[nodiscard]] const Certified& long_loop();
 /// Names that are markup, scripts, the end of a data block, or run from right to left.
 [[nodiscard]] Certified hostile();
 
