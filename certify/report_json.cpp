@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "certify/report.hpp"
+#include "certify/views/text.hpp"
 #include "ir/io/json_writer.hpp"
 #include "smt/query.hpp"
 
@@ -14,16 +15,6 @@ namespace {
 /// Elements of `programs` are two levels deep.
 constexpr std::size_t kElementLevel = 2;
 
-/// A whole document as a member of a rule: strings hold no raw newlines, so all of them are layout.
-std::string moved_right(const std::string& document) {
-  std::string out;
-  for (const char c : std::string_view(document).substr(0, document.find_last_not_of('\n') + 1)) {
-    out += c;
-    if (c == '\n') out.append(10, ' ');
-  }
-  return out;
-}
-
 void write_rule(const ir::Program& program, const RuleReport& rule, JsonWriter& json) {
   json.object();
   json.key("rule").text(proofs::to_string(rule.rule));
@@ -35,7 +26,7 @@ void write_rule(const ir::Program& program, const RuleReport& rule, JsonWriter& 
   json.key("seconds").seconds(rule.seconds);
   if (rule.counterexample) {
     json.key("counterexample")
-        .raw(moved_right(counterexample_json(program, *rule.counterexample, rule.rule)));
+        .raw(views::moved_right(counterexample_json(program, *rule.counterexample, rule.rule), 10));
     json.key("text").text(counterexample_text(program, *rule.counterexample));
   }
   json.close();

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "certify/command/command.hpp"
 #include "certify/command/message_size.hpp"
+#include "certify/command/view_options.hpp"
 #include "ir/bytes_file.hpp"
 
 namespace spatialcert::command {
@@ -18,16 +21,6 @@ using certify::Verdict;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kDrawEvery{200};
-
-/// One at a time: creating files looks at the process's umask by changing it.
-void write_file(const std::filesystem::path& path, std::string_view bytes) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  std::filesystem::create_directories(path.parent_path());
-  if (const ir::Status failed = ir::write_bytes(path.string(), bytes)) {
-    throw OutputError(failed->message());
-  }
-}
 
 /// Runs `action`; what it throws is a fault of ours, in words.
 template <typename F>
@@ -98,10 +91,7 @@ std::vector<std::string> OutputNames::claim(std::size_t file, const LoadedFile* 
   changed_.wait(lock, [&] { return turn_ == file; });
   std::vector<std::string> names;
   for (std::size_t i = 0; loaded != nullptr && i < loaded->programs.size(); ++i) {
-    const std::string base = file_name_of(loaded->programs[i].program.name);
-    std::string name = base;
-    for (int n = 2; !used_.emplace(name, 0).second; ++n) name = fmt::format("{}-{}", base, n);
-    names.push_back(std::move(name));
+    names.push_back(unused_name(used_, file_name_of(loaded->programs[i].program.name)));
   }
   ++turn_;
   changed_.notify_all();
@@ -117,33 +107,45 @@ Certification::Certification(const CertifyOptions& options)
 int Certification::run() {
   const auto start = Clock::now();
   check_output(options_, to_folder_);
+  check_views(options_.views, options_.json);
   pool_ = std::make_unique<certify::Pool>(options_.jobs);
   for (std::size_t i = 0; i < options_.paths.size(); ++i) {
     pool_->add([this, i] { start_file(i); });
   }
   certify::Totals totals;
+  certify::views::Run all;
   for (std::size_t i = 0; i < options_.paths.size(); ++i) {
-    const Block block = take(i);
+    Block block = take(i);
     add(totals, block.totals);
     progress_.finished_file();
     progress_.erase();
     if (!block.usage.empty()) throw UsageError(block.usage);
     // An element brings the comma before it, a block the blank line.
     const bool first = i == 0;
-    if (options_.json && first) print(certify::report_json_head());
-    if (options_.json && !first) print(",");
-    if (!options_.json && !options_.quiet && !first) print("\n");
-    print(block.text);
+    if (options_.json && first) say(certify::report_json_head());
+    if (options_.json && !first) say(",");
+    if (!options_.json && !options_.quiet && !first) say("\n");
+    say(block.text);
     for (const std::string& complaint : block.complaints) complain(complaint);
+    std::move(block.entries.begin(), block.entries.end(), std::back_inserter(all.entries));
+  }
+  all.exit_status = totals.exit_status();
+  for (const std::string& failure : write_views(options_.views, all)) {
+    ++totals.faults;
+    complain(fmt::format("spatialcert: {}\n", failure));
   }
   if (options_.json) {
-    print(certify::report_json_tail(totals,
-                                    std::chrono::duration<double>(Clock::now() - start).count()));
+    say(certify::report_json_tail(totals,
+                                  std::chrono::duration<double>(Clock::now() - start).count()));
   } else if (totals.certified + totals.refuted + totals.undecided + totals.refused + totals.faults >
              1) {
-    print((options_.quiet ? "" : "\n") + summary_text(totals));
+    say((options_.quiet ? "" : "\n") + summary_text(totals));
   }
   return totals.exit_status();
+}
+
+void Certification::say(std::string_view text) const {
+  if (!options_.views.to_stdout()) print(text);
 }
 
 void Certification::start_file(std::size_t number) {
@@ -175,6 +177,7 @@ void Certification::start_file(std::size_t number) {
     put(number, std::move(block));
   } else if (refusal) {
     ++block.totals.refused;
+    if (options_.views.any()) block.entries.push_back({{path, {}, {}, {}}, *refusal});
     append_refusal(path, *std::move(refusal), block);
     put(number, std::move(block));
   } else if (!options_.output.empty() && !to_folder_ && job->file.programs.size() != 1) {
@@ -226,8 +229,9 @@ ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
     options.on_query = [&](std::string_view rule, std::uint64_t number, const std::string& smt2) {
       const std::filesystem::path folder =
           std::filesystem::path(options_.smt2_folder) / job.names[index];
-      const std::string fault =
-          fault_of([&] { write_file(folder / fmt::format("{}-{:03}.smt2", rule, number), smt2); });
+      const std::string fault = fault_of([&] {
+        write_file((folder / fmt::format("{}-{:03}.smt2", rule, number)).string(), smt2);
+      });
       if (failure.empty()) failure = fault;
     };
   }
@@ -242,7 +246,9 @@ void Certification::write_counterexamples(const Job& job, std::size_t index,
   const std::filesystem::path folder = options_.counterexample_folder;
   for (const certify::RuleReport& rule : report.rules) {
     if (!rule.counterexample) continue;
-    write_file(folder / fmt::format("{}.{}.json", job.names[index], proofs::to_string(rule.rule)),
+    const std::string name =
+        fmt::format("{}.{}.json", job.names[index], proofs::to_string(rule.rule));
+    write_file((folder / name).string(),
                certify::counterexample_json(job.file.programs[index].program, *rule.counterexample,
                                             rule.rule));
   }
@@ -269,7 +275,12 @@ std::optional<certify::CertificateFile> Certification::write_certificate(
 void Certification::finish_file(Job& job) {
   Block block;
   const std::string fault = fault_of([&] {
-    for (std::size_t i = 0; i < job.reports.size(); ++i) append_program(job, i, block);
+    std::vector<certify::Provenance> provenances;
+    for (std::size_t i = 0; i < job.reports.size(); ++i) provenances.push_back(provenance(job, i));
+    for (std::size_t i = 0; i < job.reports.size(); ++i) {
+      append_program(job, i, provenances[i], block);
+      if (options_.views.any()) keep_for_views(job, i, std::move(provenances[i]), block);
+    }
   });
   if (!fault.empty()) append_fault(job.file.path, fault, block);
   job.file = {};  // the programs may be large, and other files are still to come
@@ -300,15 +311,33 @@ std::optional<certify::SizeLimit> Certification::size_limit(const Job& job,
   return std::nullopt;
 }
 
-void Certification::append_program(const Job& job, std::size_t index, Block& block) const {
+certify::Provenance Certification::provenance(const Job& job, std::size_t index) const {
+  return {job.file.path, job.file.programs[index].variant, size_limit(job, index),
+          job.certificates[index]};
+}
+
+/// Takes program and report from the job; of a program without counterexample only the outline.
+void Certification::keep_for_views(Job& job, std::size_t index, certify::Provenance provenance,
+                                   Block& block) {
+  if (!job.faults[index].empty()) return;  // append_fault has added an entry
+  ProgramReport& report = job.reports[index];
+  const bool refuted = std::any_of(report.rules.begin(), report.rules.end(), [](const auto& rule) {
+    return rule.counterexample.has_value();
+  });
+  ir::Program program = std::move(job.file.programs[index].program);
+  if (!refuted) program = certify::views::outline(std::move(program));
+  block.entries.push_back(
+      {std::move(provenance), certify::views::Judged{std::move(program), std::move(report)}});
+}
+
+void Certification::append_program(const Job& job, std::size_t index,
+                                   const certify::Provenance& provenance, Block& block) const {
   if (!job.faults[index].empty()) {
     append_fault(job.file.path, job.faults[index], block);
     return;
   }
   const LoadedProgram& loaded = job.file.programs[index];
   const ProgramReport& report = job.reports[index];
-  const certify::Provenance provenance{job.file.path, loaded.variant, size_limit(job, index),
-                                       job.certificates[index]};
   if (options_.json) {
     append_element(certify::report_json(loaded.program, report, provenance), block);
   } else if (options_.quiet) {
@@ -334,6 +363,8 @@ void Certification::append_refusal(const std::string& path, ir::Refusal refusal,
 void Certification::append_fault(const std::string& path, const std::string& what,
                                  Block& block) const {
   ++block.totals.faults;
+  if (options_.views.any())
+    block.entries.push_back({{path, {}, {}, {}}, certify::views::Fault{what}});
   append_element(options_.json ? certify::fault_json(path, what)
                                : fmt::format("{}: fault of spatialcert's own: {}\n", path, what),
                  block);

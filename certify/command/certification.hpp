@@ -12,6 +12,7 @@
 
 #include "certify/command/import_options.hpp"
 #include "certify/command/progress.hpp"
+#include "certify/command/view_options.hpp"
 #include "certify/pool.hpp"
 #include "certify/report.hpp"
 
@@ -30,6 +31,7 @@ struct CertifyOptions {
   std::string smt2_folder;
   std::string counterexample_folder;
   std::string output;  ///< where certificates go: a file for one program, or a folder
+  ViewFiles views;
   ImportOptions import;
 };
 
@@ -61,7 +63,8 @@ class Certification {
     std::string text;
     certify::Totals totals;
     std::vector<std::string> complaints;
-    std::string usage;  ///< wrong usage that only the file's content shows
+    std::vector<certify::views::Entry> entries;  ///< only where views were asked for
+    std::string usage;                           ///< wrong usage that only the file's content shows
   };
   /// A file whose programs are being certified.
   struct Job {
@@ -75,6 +78,8 @@ class Certification {
     std::mutex mutex;
   };
 
+  /// Prints, unless a view has standard output.
+  void say(std::string_view text) const;
   void start_file(std::size_t number);
   void certify_program(const std::shared_ptr<Job>& job, std::size_t index);
   [[nodiscard]] certify::ProgramReport certify_one(const Job& job, std::size_t index);
@@ -85,7 +90,11 @@ class Certification {
   void finish_file(Job& job);
   [[nodiscard]] std::optional<certify::SizeLimit> size_limit(const Job& job,
                                                              std::size_t index) const;
-  void append_program(const Job& job, std::size_t index, Block& block) const;
+  [[nodiscard]] certify::Provenance provenance(const Job& job, std::size_t index) const;
+  static void keep_for_views(Job& job, std::size_t index, certify::Provenance provenance,
+                             Block& block);
+  void append_program(const Job& job, std::size_t index, const certify::Provenance& provenance,
+                      Block& block) const;
   void append_refusal(const std::string& path, ir::Refusal refusal, Block& block) const;
   void append_fault(const std::string& path, const std::string& what, Block& block) const;
   void append_element(std::string text, Block& block) const;

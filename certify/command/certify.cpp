@@ -8,6 +8,7 @@
 
 #include "certify/command/certification.hpp"
 #include "certify/command/command.hpp"
+#include "certify/command/view_options.hpp"
 
 namespace spatialcert::command {
 namespace {
@@ -96,6 +97,7 @@ Command declare_certify(CLI::App& parent) {
       ->check([](const std::string& path) {
         return path.empty() ? std::string("a name is needed") : std::string();
       });
+  add_view_options(*app, options.views);
   app->add_flag("--quiet", options.quiet, "One line per program, and no progress");
   add_import_options(*app, options.import);
   app->footer(kFooter);

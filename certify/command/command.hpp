@@ -62,6 +62,7 @@ Command declare_import(CLI::App& parent);
 Command declare_compose(CLI::App& parent);
 Command declare_generate(CLI::App& parent);
 Command declare_replay(CLI::App& parent);
+Command declare_explain(CLI::App& parent);
 Command declare_show(CLI::App& parent);
 
 }  // namespace spatialcert::command

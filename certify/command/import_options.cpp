@@ -126,4 +126,10 @@ std::string file_name_of(std::string_view name) {
   return out.substr(0, kLongest);
 }
 
+std::string unused_name(std::map<std::string, int>& used, const std::string& base) {
+  std::string name = base;
+  for (int n = 2; !used.emplace(name, 0).second; ++n) name = fmt::format("{}-{}", base, n);
+  return name;
+}
+
 }  // namespace spatialcert::command

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,5 +56,7 @@ struct LoadedFile {
 
 /// `name` with everything that is awkward in a file name replaced.
 [[nodiscard]] std::string file_name_of(std::string_view name);
+/// `base`, with a number if it is in `used` already; adds it there.
+[[nodiscard]] std::string unused_name(std::map<std::string, int>& used, const std::string& base);
 
 }  // namespace spatialcert::command

@@ -29,6 +29,7 @@ Examples:
   spatialcert compose layers.json -o model.json.zst
   spatialcert certify --format json --cex found model.json.zst
   spatialcert replay model.json found/model.ordering.json
+  spatialcert explain model.json found/model.ordering.json --html ordering.html
   spatialcert COMMAND --help
 )";
 
@@ -42,7 +43,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(kFooter);
   const Command commands[] = {declare_certify(app),  declare_compose(app), declare_import(app),
-                              declare_generate(app), declare_replay(app),  declare_show(app)};
+                              declare_generate(app), declare_replay(app),  declare_explain(app),
+                              declare_show(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

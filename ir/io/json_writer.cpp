@@ -5,27 +5,6 @@
 namespace spatialcert::ir::io {
 namespace {
 
-/// Bytes of the UTF-8 character at the start of `text`, or 0 if there is none (RFC 3629: no
-/// overlong forms, no surrogates, nothing above U+10FFFF).
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto follows = [&](std::size_t i, unsigned char low = 0x80, unsigned char high = 0xBF) {
-    return i < text.size() && byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool second = follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
-    return second && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool second = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
-    return second && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
-
 void append_escaped(std::string& out, char c) {
   switch (c) {
     case '"':
@@ -56,10 +35,29 @@ void append_escaped(std::string& out, char c) {
 
 }  // namespace
 
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto follows = [&](std::size_t i, unsigned char low = 0x80, unsigned char high = 0xBF) {
+    return i < text.size() && byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool second = follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
+    return second && follows(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool second = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
+    return second && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
 std::string json_string(std::string_view value) {
   std::string out = "\"";
   while (!value.empty()) {
-    const std::size_t length = character_length(value);
+    const std::size_t length = character_bytes(value);
     if (length == 1) {
       append_escaped(out, value.front());
     } else if (length == 0) {

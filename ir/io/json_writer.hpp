@@ -51,6 +51,10 @@ class JsonWriter {
   bool after_key_ = false;
 };
 
+/// Bytes of the UTF-8 character at the start of `text`, which is not empty, or 0 if there is none
+/// (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF).
+[[nodiscard]] std::size_t character_bytes(std::string_view text);
+
 /// `value` in quotes. What is no UTF-8 becomes U+FFFD: paths may hold any bytes, JSON may not.
 [[nodiscard]] std::string json_string(std::string_view value);
 

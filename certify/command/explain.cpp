@@ -1,0 +1,96 @@
+// spatialcert explain PROGRAM CEX.json
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+
+#include "certify/command/command.hpp"
+#include "certify/command/counterexample_file.hpp"
+#include "certify/command/view_options.hpp"
+#include "certify/report.hpp"
+#include "ir/program_file.hpp"
+
+namespace spatialcert::command {
+namespace {
+
+struct ExplainOptions {
+  std::string path;
+  std::string counterexample;
+  std::string format = "text";
+  ViewFiles views;
+  ImportOptions import;
+};
+
+/// A run that found this counterexample, and of which nothing else is known.
+certify::views::Run run_of(CounterexampleFile file, certify::Provenance provenance) {
+  certify::ProgramReport report;
+  report.name = file.loaded.program.name;
+  report.digest = ir::to_hex(ir::digest(file.loaded.program));
+  report.verdict = certify::Verdict::refuted;
+  report.ops = ir::op_count(file.loaded.program);
+  report.partial = true;
+  certify::RuleReport& rule = report.rules.emplace_back();
+  rule.rule = certify::rule_of(file.counterexample);
+  rule.verdict = certify::Verdict::refuted;
+  rule.detail = fmt::format("{}, replayed", proofs::to_string(file.counterexample.kind));
+  rule.counterexample = std::move(file.counterexample);
+  certify::views::Run run;
+  run.entries.push_back(
+      {std::move(provenance),
+       certify::views::Judged{std::move(file.loaded.program), std::move(report)}});
+  return run;
+}
+
+int explain(const ExplainOptions& options) {
+  const bool json = options.format == "json";
+  check_views(options.views, json);
+  auto file = load_counterexample(options.path, options.counterexample, options.import);
+  if (!file) {
+    complain(file.error().message() + '\n');
+    return kRefused;
+  }
+  const ir::Program& program = file->loaded.program;
+  const proofs::ReplayResult result = proofs::replay(program, file->counterexample);
+  if (const auto* failed = std::get_if<proofs::NotReproduced>(&result)) {
+    complain(fmt::format("{}: not reproduced: {}: {}\n", program.name,
+                         proofs::to_string(file->counterexample.kind), failed->why));
+    return kNotReproduced;
+  }
+  certify::Provenance provenance{options.path, file->loaded.variant, {}, {}};
+  if (json) {
+    print(certify::views::explanation_json(program, file->counterexample, provenance));
+  } else if (!options.views.to_stdout()) {
+    print(certify::counterexample_text(program, file->counterexample));
+  }
+  const auto failures = write_views(options.views, run_of(*std::move(file), std::move(provenance)));
+  for (const std::string& failure : failures) complain(fmt::format("spatialcert: {}\n", failure));
+  return failures.empty() ? 0 : kFault;
+}
+
+}  // namespace
+
+Command declare_explain(CLI::App& parent) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* app = parent.add_subcommand(
+      "explain", "Replay a counterexample and write it as text, JSON or for other tools");
+  app->add_option("PROGRAM", options->path, "The program, or the foreign file, it was found in")
+      ->required();
+  app->add_option("CEX", options->counterexample, "A counterexample that `certify --cex` wrote")
+      ->required();
+  app->add_option("--format", options->format, "text (default) or json")
+      ->check(CLI::IsMember({"text", "json"}));
+  add_view_options(*app, options->views);
+  add_import_options(*app, options->import);
+  app->footer(
+      "\nThe text is printed unless a view goes to standard output (FILE is -).\n\n"
+      "Exit status: 0 reproduced and written, 1 not reproduced, 3 if a file was refused or the\n"
+      "counterexample belongs to another program, 70 if a view could not be written.\n\n"
+      "Examples:\n  spatialcert certify --cex found model.json\n"
+      "  spatialcert explain model.json found/model.ordering.json --html ordering.html\n"
+      "  spatialcert explain model.json found/model.ordering.json --dot - | dot -Tsvg -o "
+      "net.svg\n");
+  return {app, [options] { return explain(*options); }};
+}
+
+}  // namespace spatialcert::command
