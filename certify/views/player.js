@@ -239,7 +239,6 @@ class Player {
     this.slider.value = r.at;
     const number = r.schedule.skipped + r.at;
     this.count.textContent = `step ${number.toLocaleString('en')} of ${r.schedule.total.toLocaleString('en')}`;
-    this.slider.setAttribute('aria-valuetext', this.count.textContent);
     this.caption.replaceChildren();
     if (last) {
       const marks = this.marks.get(last.t);
@@ -249,6 +248,7 @@ class Player {
     } else {
       this.caption.append(r.schedule.skipped ? 'The state before these steps.' : 'The start: nothing performed yet.');
     }
+    this.slider.setAttribute('aria-valuetext', `${this.count.textContent}: ${this.caption.textContent}`);
     const end = r.at === r.length;
     this.stop.hidden = !end || !r.schedule.stop;
     this.stop.textContent = r.schedule.stop;

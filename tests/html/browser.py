@@ -278,9 +278,14 @@ def keyboard(browser, folder):
     browser.run("document.querySelector('.gap button').focus()")
     browser.press("Enter")
     check(browser.run("document.querySelectorAll('.op').length") > before, "a gap opens")
-    browser.run("document.querySelector('.op .what').focus()")
+    check(browser.run("document.activeElement.className") == "what", "and the focus is on what it showed")
+    at = browser.run("document.activeElement.closest('li').dataset.t")
+    browser.press("ArrowDown")
+    below = browser.run("document.activeElement.closest('li').dataset.t")
+    same(int(below), int(at) + 1, "an arrow key goes to the op below")
     browser.press("Enter")
-    check(browser.run("document.querySelector('.op.selected') !== null"), "an op is chosen")
+    same(browser.run("document.querySelector('.op.selected').dataset.t"), below, "and Enter chooses it")
+    same(browser.run("document.querySelectorAll('.board [tabindex=\"0\"]').length"), 1, "one stop in the lanes")
     replays(browser, wanted, 5)
     quiet(browser, "keyboard")
 
@@ -301,6 +306,10 @@ def hundred_lanes(browser, folder, pictures):
     browser.settle()
     stepped = time.monotonic() - start
     check(stepped < 8, f"20 steps took {stepped:.1f} s")
+    # From lane to lane by keys.
+    browser.run("document.querySelector('.op .what[tabindex=\"0\"]').focus()")
+    browser.press("ArrowRight", 3)
+    same(browser.run("document.activeElement.closest('.lane').dataset.lane"), "3", "three lanes on")
     # The head of a lane stays in sight, whichever way its board is scrolled.
     browser.run("(() => { const b = document.querySelector('.board'); b.scrollLeft = 9000; b.scrollTop = 200; })()")
     browser.settle()

@@ -180,9 +180,17 @@ TEST_CASE("pages stay small whatever the program") {
   CHECK(page.size() < 2'000'000);
   CHECK(count(page, "\"skipped\": ") > 0);
   const std::string many = certify::views::page_of(
-      std::vector(100, certify::views::program_part(c.program, c.report, {}, 2'000)));
+      std::vector(300, certify::views::program_part(c.program, c.report, {}, 2'000)));
   CHECK(many.size() < 8'000'000);
   CHECK(count(many, "The views of this program were left out") > 0);
+  certify::views::PagePart large;
+  large.name = "large";
+  large.verdict = "certified";
+  large.body = std::string(3'000'000, 'x');
+  const std::string larger = certify::views::page_of({large, large, large, large});
+  CHECK(larger.size() < 8'000'000);
+  CHECK(count(larger, "The table, texts and views of this program were left out") == 2);
+  CHECK(count(larger, "<h2>large</h2>") == 2);
 }
 
 TEST_CASE("files that were refused have their place") {
