@@ -59,10 +59,10 @@ class OpNames {
   [[nodiscard]] std::string op(ir::TransitionId t) const;
   /// The same with section and source: `op 14 `front kv 1`, section attention [attention.py:120]`.
   [[nodiscard]] std::string placed_op(ir::TransitionId t) const;
-
- private:
+  /// ` (iteration 2, i0 = 3)`: which execution of the op text; nothing if there is one.
   [[nodiscard]] std::string instance(ir::TransitionId t) const;
 
+ private:
   const ir::Program& program_;
   std::uint32_t iterations_;
   ir::Counters counters_;
