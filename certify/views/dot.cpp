@@ -171,8 +171,8 @@ class Writer {
       if (!shown(ends.first) || !shown(ends.second) || !drawn_.insert(ends).second) continue;
       text_ += fmt::format(
           "  t{} -> t{} [style=dashed, color=\"#c00000\", penwidth=2, label={}];\n", ends.first,
-          ends.second, quoted("would help: " + counter_text(program_,
-                                                            one_.counters()[link.counter])));
+          ends.second,
+          quoted("would help: " + counter_text(program_, one_.counters()[link.counter])));
     }
   }
 

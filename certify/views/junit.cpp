@@ -74,8 +74,7 @@ Counts add_rule(pugi::xml_node suite, const std::string& name, const ir::Program
     case Verdict::not_evaluated:
     case Verdict::not_applicable:
       ++counts.skipped;
-      add_outcome(test, "skipped", {},
-                  fmt::format("{}: {}", to_string(rule.verdict), rule.detail));
+      add_outcome(test, "skipped", {}, fmt::format("{}: {}", to_string(rule.verdict), rule.detail));
       break;
   }
   return counts;
@@ -127,8 +126,8 @@ std::string junit_view(const Run& run, const Options&) {
     set(suite, "name", name);
     set(suite, "file", entry.provenance.file);
     const auto* judged = std::get_if<Judged>(&entry.outcome);
-    const Counts counts = judged != nullptr ? add_program(suite, name, *judged)
-                                            : add_unread(suite, name, entry);
+    const Counts counts =
+        judged != nullptr ? add_program(suite, name, *judged) : add_unread(suite, name, entry);
     set_counts(suite, counts);
     all.add(counts);
   }

@@ -42,10 +42,10 @@ class Marking {
 
   void add(Role role, ir::TransitionId t, std::string what) {
     const std::uint32_t op = names_.unrolled().op[t.value()];
-    marks_.push_back({role, t, location_of(names_, t), names_.op(t),
-                      fmt::format("{}, {}", names_.engine(t),
-                                  part_text(program_, names_.program_of(t), op)),
-                      std::move(what)});
+    marks_.push_back(
+        {role, t, location_of(names_, t), names_.op(t),
+         fmt::format("{}, {}", names_.engine(t), part_text(program_, names_.program_of(t), op)),
+         std::move(what)});
   }
 
   void add_link(const proofs::WaitLink& link) {
@@ -80,9 +80,8 @@ class Marking {
         return number == 0 ? "is performed, though it comes after the boundary"
                            : "is not performed, though it comes before the boundary";
       case Kind::interference:
-        return c_.counter.valid()
-                   ? "uses " + counter_text(program_, names_.counters()[c_.counter])
-                   : "belongs to the other section";
+        return c_.counter.valid() ? "uses " + counter_text(program_, names_.counters()[c_.counter])
+                                  : "belongs to the other section";
       default:
         return c_.note.empty() ? "meets what it must not" : c_.note;
     }
@@ -122,8 +121,7 @@ class Marking {
                    buffer.value(), false)) {
         continue;
       }
-      add(Role::access, ir::TransitionId(t),
-          "touches " + program_.buffers[buffer.value()].name);
+      add(Role::access, ir::TransitionId(t), "touches " + program_.buffers[buffer.value()].name);
       return;
     }
   }
@@ -144,14 +142,14 @@ class Marking {
 
   void add_buffer(ir::BufferId id) {
     const ir::Buffer& buffer = program_.buffers[id.value()];
-    marks_.push_back({Role::object,
-                      {},
-                      buffer.location,
-                      fmt::format("{} {}", to_string(buffer.kind), buffer.name),
-                      site_text(program_, buffer.site),
-                      fmt::format("bytes [{}, {}) of {}", buffer.address,
-                                  buffer.address + buffer.bytes(),
-                                  program_.target.spaces[buffer.space.value()].name)});
+    marks_.push_back(
+        {Role::object,
+         {},
+         buffer.location,
+         fmt::format("{} {}", to_string(buffer.kind), buffer.name),
+         site_text(program_, buffer.site),
+         fmt::format("bytes [{}, {}) of {}", buffer.address, buffer.address + buffer.bytes(),
+                     program_.target.spaces[buffer.space.value()].name)});
   }
 
   void add_slice(const proofs::SliceRef& ref) {
@@ -208,8 +206,7 @@ ir::LocationIndex location_of(const OpNames& names, ir::TransitionId t) {
   const std::uint32_t number = names.unrolled().op[t.value()];
   for (const ir::Span& span : program.programs[names.program_of(t).value()].spans) {
     if (span.begin > number || number >= span.end) continue;
-    return span.section.valid() ? program.sections[span.section.value()].location
-                                : ir::kNoLocation;
+    return span.section.valid() ? program.sections[span.section.value()].location : ir::kNoLocation;
   }
   return ir::kNoLocation;
 }

@@ -22,8 +22,9 @@ ir::Net net_of(const OpNames& one, std::vector<std::string>& notes) {
     auto subject = proofs::find_subject(one.program());
     if (auto* found = std::get_if<proofs::Subject>(&subject)) return std::move(found->net);
   }
-  notes.emplace_back("hand-offs of which several engine programs raise or lower the counter were "
-                     "not searched for");
+  notes.emplace_back(
+      "hand-offs of which several engine programs raise or lower the counter were "
+      "not searched for");
   return ir::count_net(one.program(), unrolled).net;
 }
 
@@ -135,8 +136,8 @@ NetPart net_part(const OpNames& one, const OpNames& names, const std::vector<Mar
     if (from != to) ++cut;
   }
   if (part.shown.size() < part.transitions) {
-    part.notes.push_back(fmt::format("{} of {} op instances are shown", part.shown.size(),
-                                     part.transitions));
+    part.notes.push_back(
+        fmt::format("{} of {} op instances are shown", part.shown.size(), part.transitions));
   }
   if (cut != 0) {
     part.notes.push_back(fmt::format("{} from or to what is not shown {} left out",

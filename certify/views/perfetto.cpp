@@ -173,9 +173,8 @@ class Writer {
     if (!semaphore && g.kind != Gauges::Kind::filled) return;
     const ir::Site& site =
         semaphore ? program_.semaphores[g.object].site : program_.buffers[g.object].site;
-    const std::string name =
-        semaphore ? "semaphore " + program_.semaphores[g.object].name
-                  : "filled pages of fifo " + program_.buffers[g.object].name;
+    const std::string name = semaphore ? "semaphore " + program_.semaphores[g.object].name
+                                       : "filled pages of fifo " + program_.buffers[g.object].name;
     begin("C", name, tracks_.process(site), 0, time);
     json_.key("args").object();
     json_.key(semaphore ? "value" : "pages").integer(value).close();
@@ -230,12 +229,12 @@ class Writer {
     const Playback playback =
         play_back(game, own ? in_turn(game, options_.most_steps) : c_.schedules[number],
                   options_.most_steps, extra);
-    tracks_.start_schedule(number, c_.schedules.size() < 2
-                                       ? std::string()
-                                       : schedule_title(c_, number) + ": ");
+    tracks_.start_schedule(
+        number, c_.schedules.size() < 2 ? std::string() : schedule_title(c_, number) + ": ");
     if (own) {
-      instant_of_all(0, "the counterexample has no schedule: every engine program as far as it "
-                        "goes, in turn");
+      instant_of_all(0,
+                     "the counterexample has no schedule: every engine program as far as it "
+                     "goes, in turn");
     }
     if (playback.skipped != 0) {
       instant_of_all(playback.skipped,

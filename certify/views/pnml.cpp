@@ -47,8 +47,10 @@ class Writer {
 
  private:
   static void add_text(pugi::xml_node node, const char* label, const std::string& text) {
-    node.append_child(label).append_child("text").append_child(pugi::node_pcdata).set_value(
-        legible(text).c_str());
+    node.append_child(label)
+        .append_child("text")
+        .append_child(pugi::node_pcdata)
+        .set_value(legible(text).c_str());
   }
 
   void add_transition(std::uint32_t number) {

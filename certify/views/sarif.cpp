@@ -200,9 +200,8 @@ class Writer {
   void end_result(const Entry& entry, const ProgramReport& report, const RuleReport& rule,
                   const std::string& identity) {
     std::string key = report.name;
-    for (const std::string_view part :
-         {std::string_view(entry.provenance.variant), proofs::to_string(rule.rule),
-          std::string_view(identity)}) {
+    for (const std::string_view part : {std::string_view(entry.provenance.variant),
+                                        proofs::to_string(rule.rule), std::string_view(identity)}) {
       key += '\0';
       key += part;
     }
@@ -318,8 +317,8 @@ class Writer {
     json_.key("codeFlows").array();
     if (told) {
       json_.object();
-      write_text("message", c.chain.empty() ? "what the counterexample names"
-                                            : "who waits for whom");
+      write_text("message",
+                 c.chain.empty() ? "what the counterexample names" : "who waits for whom");
       json_.key("threadFlows").array();
       json_.object();
       json_.key("locations").array();
@@ -338,9 +337,9 @@ class Writer {
     json_.object();
     json_.key("location").object();
     write_parts(program, entry, mark);
-    write_text("message", mark.what.empty() ? fmt::format("{}, {}", mark.place, mark.name)
-                                            : fmt::format("{}, {}: {}", mark.place, mark.name,
-                                                          mark.what));
+    write_text("message", mark.what.empty()
+                              ? fmt::format("{}, {}", mark.place, mark.name)
+                              : fmt::format("{}, {}: {}", mark.place, mark.name, mark.what));
     json_.close();
     if (order != 0) json_.key("executionOrder").natural(order);
     json_.close();
@@ -379,8 +378,7 @@ class Writer {
                         location_of(names, t),
                         names.op(t),
                         fmt::format("{}, {}", names.engine(t),
-                                    part_text(names.program(), id,
-                                              names.unrolled().op[t.value()])),
+                                    part_text(names.program(), id, names.unrolled().op[t.value()])),
                         ""};
         write_step(names.program(), entry, mark, playback.skipped + i + 1);
       }
