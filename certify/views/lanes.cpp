@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "certify/narrative.hpp"
+#include "certify/report.hpp"
 
 namespace spatialcert::certify::views {
 namespace {
@@ -57,8 +58,8 @@ class Marker {
       const std::string counter = counter_text(names_.program(), names_.counters()[l.counter]);
       const std::string number = fmt::format("{}", i + 1);
       add(l.waiter, number, "waiter",
-          fmt::format("({}) waits for ever: needs {} of {}, which holds {}", number, l.need,
-                      counter, l.have));
+          fmt::format("({}) never happens: needs {} of {}, which holds {}", number, l.need, counter,
+                      l.have));
       if (!l.supplier.valid()) continue;
       add(l.supplier, number + "\xE2\x80\xB2", "supplier",
           fmt::format("would help ({}), but is never reached", number));
@@ -67,7 +68,9 @@ class Marker {
       if (last && !circle) continue;
       const ir::TransitionId next = c_.chain[last ? 0 : i + 1].waiter;
       if (names_.program_of(next) == names_.program_of(l.supplier) && next != l.supplier) {
-        link(next, l.supplier, "behind", fmt::format("({}) stands before it", last ? 1 : i + 2));
+        link(next, l.supplier, "behind",
+             fmt::format("({}) holds up `{}`, which ({}) needs", last ? 1 : i + 2,
+                         op_text(names_.program(), names_.op_of(l.supplier)), number));
       }
     }
   }

@@ -4,6 +4,7 @@ const kRow = 24, kColumn = 268, kGap = 20;
 const kNear = 2;         // ops around a marked one that are shown at first
 const kAll = 14;         // lanes of so few ops are shown whole
 const kExpand = 40;      // ops that one click adds
+const kStops = 'li button';
 const kLinesDrawn = 400; // hand-offs drawn at once
 
 class Lanes {
@@ -60,7 +61,7 @@ class Lanes {
     this.columns = el('div', {class: 'columns'});
     this.arrows = svg('svg', {class: 'arrows', 'aria-hidden': 'true'});
     this.board = el('div', {class: 'board', tabindex: 0, role: 'region',
-      'aria-label': 'Engine programs, one column each'}, this.columns, this.arrows);
+      'aria-label': 'Engine programs, one column each; arrow keys go from op to op'}, this.columns, this.arrows);
     this.detail = el('div', {class: 'detail', 'aria-live': 'polite'});
     this.node = el('div', {class: 'lanes'}, bar, this.legend(), this.board, this.detail);
     this.board.addEventListener('scroll', () => this.drawSoon(), {passive: true});
@@ -68,11 +69,34 @@ class Lanes {
       const row = e.target.closest('[data-t]');
       if (row) this.select(Number(row.dataset.t));
     });
+    this.board.addEventListener('keydown', (e) => this.move(e));
+    this.board.addEventListener('focusin', (e) => { if (e.target.matches(kStops)) this.stopAt(e.target); });
     this.render();
     const first = this.scene.marks.find((m) => m.label && this.rowNodes.has(m.t));
     if (first) this.select(first.t);
     return this;
   }
+  // One stop for the Tab key; from there arrow keys go up and down a lane, and to the lanes beside it.
+  stopAt(node) {
+    this.stop?.setAttribute('tabindex', '-1');
+    this.stop = node;
+    node?.setAttribute('tabindex', '0');
+  }
+  move(e) {
+    const here = e.target.closest('li');
+    const by = {ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0]}[e.key];
+    if (!here || !by) return;
+    e.preventDefault();
+    const lane = here.parentNode.parentNode;
+    const beside = by[0] < 0 ? lane.previousElementSibling : by[0] > 0 ? lane.nextElementSibling : lane;
+    if (!beside) return;
+    const stops = [...beside.querySelectorAll(kStops)];
+    const y = (node) => parseFloat(node.closest('li').style.top);
+    const target = by[0] === 0 ? stops[stops.indexOf(e.target) + by[1]]
+        : stops.reduce((best, n) => !best || Math.abs(y(n) - y(e.target)) < Math.abs(y(best) - y(e.target)) ? n : best, null);
+    target?.focus();
+  }
+
   legend() {
     const item = (kind, text) => el('span', {class: `key ${kind}`}, el('i', {'aria-hidden': 'true'}), text);
     const roles = new Set(this.scene.links.map((l) => l.role));
@@ -153,6 +177,8 @@ class Lanes {
     });
     this.laneHeads = new Map();
     this.columns.replaceChildren(...columns.map((c) => this.column(c)));
+    this.stop = null;
+    this.stopAt(this.rowNodes.get(this.selected)?.querySelector('button') ?? this.columns.querySelector(kStops));
     // Lanes out of sight are not drawn; how high they are is known.
     this.columns.classList.toggle('many', visible.length > 12);
     for (const lane of this.columns.children) lane.style.containIntrinsicSize = `${kColumn}px ${this.depth * kRow + 80}px`;
@@ -183,7 +209,7 @@ class Lanes {
       ...marks.map((m) => m.text)].filter(Boolean).join('\n');
     const node = el('li', {class: ['op', ...new Set(marks.map((m) => m.role))].join(' '), 'data-t': t, title},
         el('span', {class: 'number'}, String(number)),
-        el('button', {type: 'button', class: 'what'}, text,
+        el('button', {type: 'button', class: 'what', tabindex: -1}, text,
             scene.instances[instance] ? el('span', {class: 'instance'}, scene.instances[instance]) : null),
         labels.length ? el('span', {class: 'label'}, labels.join(' ')) : null);
     node.style.top = `${item.y * kRow}px`;
@@ -195,7 +221,7 @@ class Lanes {
     const count = item.to - item.from;
     const text = `\u22ee ${plural(count, 'op')}${have < count ? (have ? `, ${have} here` : ', not in this page') : ''}`;
     const node = el('li', {class: 'gap', 'data-from': item.from, 'data-to': item.to},
-        have ? el('button', {type: 'button', 'aria-label': `Show ${text.slice(2)} more`,
+        have ? el('button', {type: 'button', tabindex: -1, 'aria-label': `Show ${text.slice(2)} more`,
           onclick: () => this.expand(lane, item)}, text) : el('span', {}, text));
     node.style.top = `${item.y * kRow}px`;
     item.node = node;
@@ -205,9 +231,10 @@ class Lanes {
     const inside = this.scene.lanes[lane].rows.map((r) => r[0]).filter((t) => t >= from && t < to);
     // From the end nearest to what is shown already: from behind if nothing stands before it.
     const first = this.scene.lanes[lane].begin === from;
-    for (const t of first ? inside.slice(-kExpand) : inside.slice(0, kExpand)) this.shown[lane].add(t);
+    const added = first ? inside.slice(-kExpand) : inside.slice(0, kExpand);
+    for (const t of added) this.shown[lane].add(t);
     this.render();
-    this.columns.querySelector(`[data-lane="${lane}"] button`)?.focus({preventScroll: true});
+    this.rowNodes.get(added[0])?.querySelector('button').focus({preventScroll: true});
   }
   expandAll() {
     for (const lane of this.visible()) {
@@ -223,6 +250,7 @@ class Lanes {
     const node = this.rowNodes.get(t);
     if (!node) return;
     node.classList.add('selected');
+    this.stopAt(node.querySelector('button'));
     const lane = scene.lanes.find((l) => l.begin <= t && t < l.end);
     const row = lane.rows.find((r) => r[0] === t);
     const {number, text, part, source} = opOf(scene, row[1]);

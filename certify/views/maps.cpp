@@ -77,16 +77,22 @@ class MemoryMap {
     for (const ir::BufferId b : c_.buffers) out.insert(b.value());
     return out;
   }
-  /// The culprits and what is nearest to them, by address.
+  /// The culprits and what is nearest to them: in time, then by address.
   [[nodiscard]] std::vector<std::uint32_t> chosen() const {
     const std::set<std::uint32_t> every = all();
     std::vector<std::uint32_t> out(every.begin(), every.end());
-    const auto distance = [&](std::uint32_t b) {
+    const std::set<std::uint32_t> shared = shared_phases();
+    const auto rank = [&](std::uint32_t b) {
+      const auto lives = phases_.find(b);
+      const bool meets = lives != phases_.end() &&
+                         std::any_of(lives->second.begin(), lives->second.end(),
+                                     [&](std::uint32_t phase) { return shared.contains(phase); });
       const std::uint64_t at = program_.buffers[b].address, middle = culprit_.address;
-      return is_culprit(b) ? 0 : 1 + (at > middle ? at - middle : middle - at);
+      const int group = is_culprit(b) ? 0 : meets ? 1 : 2;
+      return std::pair{group, at > middle ? at - middle : middle - at};
     };
     std::stable_sort(out.begin(), out.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return distance(a) < distance(b); });
+                     [&](std::uint32_t a, std::uint32_t b) { return rank(a) < rank(b); });
     if (out.size() > kMostBuffers) out.resize(kMostBuffers);
     std::stable_sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) {
       return program_.buffers[a].address < program_.buffers[b].address;

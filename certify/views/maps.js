@@ -20,8 +20,13 @@ function memoryMap(memory, id) {
   const near = {from: Math.max(0, low - margin), to: Math.min(whole.to, high + margin), name: 'Around the culprits'};
   const tiny = {from: Math.max(0, memory.mark.low - 16), to: Math.min(whole.to, memory.mark.high + 16), name: 'The bytes in question'};
   const body = el('div', {class: 'memory'});
+  // Alive in a phase in which all culprits are.
+  const meets = (b, [low, high]) => b.phases.some(([l, h]) => l <= high && low <= h);
+  const together = culprits[0].phases.filter((run) => culprits.every((c) => meets(c, run)));
+  const sameTime = (b) => b.culprit || together.some((run) => meets(b, run));
+  let only = true;
   const draw = ({from, to}) => {
-    const inside = memory.buffers.filter((b) => b.culprit || (b.high > from && b.low < to));
+    const inside = memory.buffers.filter((b) => b.culprit || (b.high > from && b.low < to && (!only || sameTime(b))));
     const ticks = el('div', {class: 'ticks'}, ...[0, 0.25, 0.5, 0.75, 1].map((f) => {
       const tick = el('span', {}, bytes(Math.round(from + f * (to - from))));
       tick.style.left = percent(100 * f);
@@ -33,16 +38,16 @@ function memoryMap(memory, id) {
       const end = memory.bytes < to ? bar('beyond', memory.bytes, to, from, to, 'past the end of the space') : null;
       return el('div', {class: 'track'}, end,
           b ? bar(`buffer ${b.kind}${b.culprit ? ' culprit' : ''}`, b.low, b.high, from, to,
-              `${b.name}: [${bytes(b.low)}, ${bytes(b.high)})`) : null, shaded);
+              `${b.name}: [${bytes(b.low)}, ${bytes(b.high)})`) : null, !b || b.culprit ? shaded : null);
     };
     const life = (b) => el('div', {class: 'life', title: b.life}, ...b.phases.map(([first, last]) =>
       bar(b.culprit ? 'culprit' : 'phase', first, last + 1, 0, memory.phases,
           first === last ? `phase ${first + 1}` : `phases ${first + 1} to ${last + 1}`)));
     body.replaceChildren(
         el('div', {class: 'memrow head'}, el('span', {}, 'buffer'), el('span', {}, 'bytes'), ticks,
-            el('span', {}, memory.phases === 1 ? 'lives' : `lives in phases 1 \u2013 ${memory.phases}`)),
+            el('span', {}, memory.phases === 1 ? 'lives' : `phases 1\u2013${memory.phases}`)),
         ...inside.map((b) => el('div', {class: `memrow${b.culprit ? ' culprit' : ''}`},
-            el('span', {class: 'name'}, b.culprit ? el('span', {class: 'sign', 'aria-label': 'culprit'}, '\u25b6 ') : '',
+            el('span', {class: 'name', title: b.name}, b.culprit ? el('span', {class: 'sign', 'aria-label': 'culprit'}, '\u25b6 ') : '',
                 b.name, el('small', {}, ` ${b.kind}`), b.source ? sourceLink(b.source) : ''),
             el('span', {class: 'range'}, `[${bytes(b.low)}, ${bytes(b.high)})`), track(b), life(b))),
         el('div', {class: 'memrow sum'}, el('span', {class: 'name'}, '\u2715 ', memory.mark.text),
@@ -51,8 +56,12 @@ function memoryMap(memory, id) {
             track(null), el('span')));
   };
   const views = [near, whole, tiny];
+  let view = near;
+  const others = memory.buffers.filter((b) => !sameTime(b)).length;
   const choice = el('fieldset', {class: 'choice'}, el('legend', {}, 'Show'), ...views.map((v, i) => el('label', {},
-      el('input', {type: 'radio', name: `${id}-memory`, checked: i === 0, onchange: () => draw(v)}), ` ${v.name}`)));
+      el('input', {type: 'radio', name: `${id}-memory`, checked: i === 0, onchange: () => draw(view = v)}), ` ${v.name}`)),
+      others ? el('label', {}, el('input', {type: 'checkbox', onchange: (e) => { only = !e.target.checked; draw(view); }}),
+          ` also ${plural(others, 'buffer')} of other phases`) : null);
   draw(near);
   return el('figure', {class: 'map'}, el('figcaption', {}, el('h4', {}, `Memory: ${memory.space} of ${memory.site}`),
       ` ${bytes(memory.bytes)} bytes, addresses are multiples of ${memory.alignment}`),
@@ -135,6 +144,7 @@ function strip(data, rule) {
     const title = `section ${s.name}, phase ${s.phase + 1}${s.source ? ', ' + s.source : ''}`;
     group.items.push(el('li', {class: rules.length ? 'section culprit' : 'section', title},
         rules.length ? el('span', {class: 'sign', 'aria-hidden': 'true'}, '\u25bc ') : '', s.name,
+        rules.length && s.source ? sourceLink(s.source) : '',
         rules.length ? el('span', {class: 'of'}, rule ? el('span', {class: 'unseen'}, ' (here)') : ` ${rules.join(', ')}`) : ''));
     before = s.n;
   }

@@ -121,7 +121,7 @@ function sources() {
   }
 }
 
-const kBuilt = 400;  // views that are built without being in sight
+const kBuilt = 150;  // views that are built without being in sight
 
 function start() {
   theme();
@@ -157,7 +157,10 @@ function start() {
   const jump = () => {
     const target = location.hash ? document.getElementById(location.hash.slice(1)) : null;
     if (!target) return;
-    for (const node of all) if (node.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING) build(node);
+    const before = all.filter((node) => node.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING);
+    if (before.length <= kBuilt) before.forEach(build);
+    const program = target.closest('.program') ?? target;
+    all.filter((node) => program.contains(node)).forEach(build);
     target.scrollIntoView();
   };
   addEventListener('hashchange', jump);

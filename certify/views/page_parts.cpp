@@ -16,6 +16,8 @@ namespace {
 
 /// Data of views that a page has in all. The parts that come after have their text.
 constexpr std::size_t kMostData = 6'000'000;
+/// Markup that a page has in all. The parts that come after have their verdict.
+constexpr std::size_t kMostBodies = 8'000'000;
 
 /// Never by colour alone: every verdict has a sign and its word.
 const char* sign(std::string_view verdict) {
@@ -66,6 +68,13 @@ std::string totals(const std::vector<PagePart>& parts) {
   return out;
 }
 
+std::string left_out(std::string_view what) {
+  return fmt::format(
+      "<p class=\"note\">The {} of this program were left out, because the page would become too "
+      "large. Ask for it alone.</p>\n",
+      what);
+}
+
 std::string source_hash(std::string_view text) {
   const ir::Digest digest = ir::sha256(text);
   const std::string bytes(digest.begin(), digest.end());
@@ -101,15 +110,20 @@ std::string badge(std::string_view verdict) {
       css_class(verdict), sign(verdict), verdict);
 }
 
+std::string heading(const PagePart& part) {
+  return fmt::format("<header><h2>{}</h2>\n<p class=\"verdict\">{} {}</p></header>\n",
+                     escaped(part.name), badge(part.verdict), escaped(part.summary));
+}
+
 PagePart message_part(const std::string& file, std::string_view verdict,
                       const std::string& message) {
   PagePart part;
   part.name = clipped(file, kNameBytes);
   part.verdict = verdict;
+  // The message stands below, in full.
+  part.body = heading(part) +
+              fmt::format("<pre tabindex=\"0\">{}</pre>\n", escaped(clipped(message, kTextBytes)));
   part.summary = clipped(message, kLineBytes);
-  part.body = fmt::format(
-      "<header><h2>{}</h2>\n<p class=\"verdict\">{}</p></header>\n<pre tabindex=\"0\">{}</pre>\n",
-      escaped(part.name), badge(verdict), escaped(clipped(message, kTextBytes)));
   return part;
 }
 
@@ -117,18 +131,14 @@ std::string page_of(const std::vector<PagePart>& parts) {
   std::string programs;
   std::string data;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool fits = data.size() + parts[i].data.size() <= kMostData;
+    const PagePart& part = parts[i];
+    const bool text_fits = programs.size() + part.body.size() <= kMostBodies;
+    const bool data_fits = text_fits && data.size() + part.data.size() <= kMostData;
     programs += fmt::format("<article class=\"program\" id=\"p{}\" data-verdict=\"{}\">\n", i + 1,
-                            css_class(parts[i].verdict));
-    programs += placed(parts[i].body, i + 1);
-    if (fits) {
-      data += placed(parts[i].data, i + 1);
-    } else {
-      programs +=
-          "<p class=\"note\">The views of this program were left out, because the page would "
-          "become "
-          "too large. Ask for it alone.</p>\n";
-    }
+                            css_class(part.verdict));
+    programs += text_fits ? placed(part.body, i + 1) : heading(part);
+    if (data_fits) data += placed(part.data, i + 1);
+    if (!data_fits) programs += left_out(text_fits ? "views" : "table, texts and views");
     programs += "</article>\n";
   }
   const std::string title = parts.size() == 1

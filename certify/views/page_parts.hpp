@@ -38,6 +38,8 @@ struct PagePart {
 /// The page, with parts in the order given.
 [[nodiscard]] std::string page_of(const std::vector<PagePart>& parts);
 
+/// Name, verdict and summary of a part.
+[[nodiscard]] std::string heading(const PagePart& part);
 /// A verdict as a word with a sign, so that colour is never all that tells it.
 [[nodiscard]] std::string badge(std::string_view verdict);
 /// A verdict as a class of the style.

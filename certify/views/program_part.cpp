@@ -24,7 +24,7 @@ std::string fact(const char* name, const std::string& markup) {
 
 std::string grouped(std::uint64_t number) {
   std::string text = fmt::format("{}", number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, "\xE2\x80\xAF");
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
   return text;
 }
 
@@ -39,8 +39,7 @@ class PartWriter {
     part.name = clipped(report_.name, kNameBytes);
     part.verdict = to_string(report_.verdict);
     part.summary = summary();
-    body_ += fmt::format("<header><h2>{}</h2>\n<p class=\"verdict\">{} {}</p></header>\n",
-                         escaped(part.name), badge(part.verdict), escaped(part.summary));
+    body_ += heading(part);
     facts();
     for (const std::string& note : report_.notes)
       body_ += fmt::format("<p class=\"note\">note: {}</p>\n", escaped(clipped(note, 2'000)));
@@ -79,9 +78,13 @@ class PartWriter {
       body_ += fact("digest", fmt::format("<code class=\"digest\" data-copy=\"{0}\">{0}</code>",
                                           escaped(report_.digest)));
     }
-    body_ += fact("size", fmt::format("{} ops, {} transitions, {} places, {} pairs",
-                                      grouped(report_.ops), grouped(report_.transitions),
-                                      grouped(report_.places), grouped(report_.pairs)));
+    std::string size = fmt::format("{} ops", grouped(report_.ops));
+    // Whoever looked at one counterexample only has not counted the rest.
+    if (report_.transitions != 0) {
+      size += fmt::format(", {} transitions, {} places, {} pairs", grouped(report_.transitions),
+                          grouped(report_.places), grouped(report_.pairs));
+    }
+    body_ += fact("size", size);
     if (report_.folded) {
       body_ += fact("folded", fmt::format("{} loops, {} transitions looked at",
                                           grouped(report_.folded->loops),
@@ -142,13 +145,13 @@ class PartWriter {
     body_ += fmt::format(
         "<section class=\"counterexample\" id=\"{0}\" aria-labelledby=\"{0}-title\">\n"
         "<h3 id=\"{0}-title\"><span class=\"rule\">{1}</span> {2}</h3>\n"
-        "<p class=\"note\">{5}</p>\n"
+        "<details class=\"help\"><summary>{5}</summary><p>{6}</p></details>\n"
         "<div class=\"strip\" data-sections=\"p{3}-sections\" data-rule=\"{1}\"></div>\n"
         "<div class=\"views\" data-scene=\"{0}-scene\"></div>\n"
         "<details class=\"text\" open><summary>Report as text</summary><pre tabindex=\"0\">{4}"
         "</pre></details>\n</section>\n",
         id, name, escaped(title), kPlace, escaped(clipped(text, kTextBytes)),
-        escaped(statement_of(rule.rule)));
+        escaped(statement_of(rule.rule)), escaped(help_of(rule.rule)));
   }
 
   /// The sections by phase. Of very many, those around the culprits and at both ends.
