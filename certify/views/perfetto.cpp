@@ -116,7 +116,6 @@ class Writer {
         c_(c),
         options_(options),
         names_(program, c.iterations),
-        gauges_(program),
         tracks_(program, json_) {}
 
   std::string write() {
@@ -166,10 +165,9 @@ class Writer {
     json_.key("s").text("g").close();
   }
 
-  void counter(std::uint32_t gauge, std::uint64_t time, std::int64_t value) {
-    const Gauges::Gauge g = gauges_[gauge];
+  void counter(const Gauges::Gauge& g, std::uint64_t time, std::int64_t value) {
     const bool semaphore = g.kind == Gauges::Kind::semaphore;
-    // Windows are the engine programs' own.
+    // Windows are the engine programs' own, and what is not filled is free.
     if (!semaphore && g.kind != Gauges::Kind::filled) return;
     const ir::Site& site =
         semaphore ? program_.semaphores[g.object].site : program_.buffers[g.object].site;
@@ -241,14 +239,17 @@ class Writer {
                      fmt::format("{}: the first {} of {} steps are not shown",
                                  schedule_title(c_, number), playback.skipped, playback.total));
     }
-    begin_counters(playback);
+    const Gauges gauges(game);
+    begin_counters(gauges, playback);
     std::unordered_map<std::uint32_t, std::uint64_t> time_of;
     for (std::size_t i = 0; i < playback.steps.size(); ++i) {
       const PlayedStep& played = playback.steps[i];
       const std::uint64_t time = playback.skipped + i;
       time_of.emplace(played.transition.value(), time);
       step(played, time);
-      for (const GaugeChange& change : played.gauges) counter(change.gauge, time + 1, change.value);
+      for (const GaugeChange& change : played.gauges) {
+        counter(gauges[change.gauge], time + 1, change.value);
+      }
       if (!played.supplier.valid()) continue;
       const auto supplied = time_of.find(played.supplier.value());
       if (supplied != time_of.end()) handoff(played, supplied->second, time);
@@ -257,18 +258,17 @@ class Writer {
   }
 
   /// Values before the first step, of what changes or holds somebody up.
-  void begin_counters(const Playback& playback) {
+  void begin_counters(const Gauges& gauges, const Playback& playback) {
     std::set<std::uint32_t> used;
     for (const PlayedStep& played : playback.steps) {
       for (const GaugeChange& change : played.gauges) used.insert(change.gauge);
     }
     for (const proofs::WaitLink& link : c_.chain) {
-      const ir::Counter& tested = names_.counters()[link.counter];
-      used.insert(tested.kind == ir::CounterKind::semaphore ? gauges_.semaphore(tested.object)
-                                                            : gauges_.filled(tested.object));
+      const auto [first, count] = gauges.beside(link.counter);
+      for (std::uint32_t i = 0; i < count; ++i) used.insert(first + i);
     }
     for (const std::uint32_t gauge : used) {
-      counter(gauge, playback.skipped, gauges_.value(playback.before, gauge));
+      counter(gauges[gauge], playback.skipped, gauges.value(playback.before, gauge));
     }
   }
 
@@ -308,7 +308,6 @@ class Writer {
   const proofs::Counterexample& c_;
   const Options& options_;
   OpNames names_;
-  Gauges gauges_;
   JsonWriter json_;
   Tracks tracks_;
   std::map<std::uint32_t, std::vector<std::string>> marks_;
