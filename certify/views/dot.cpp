@@ -51,7 +51,12 @@ class Writer {
       : program_(program), c_(c), names_(program, c.iterations), one_(program, 1) {
     unrolled_ = can_unroll(program, c);
     marks_ = marks_of(names_, c, unrolled_);
-    if (unrolled_) part_ = net_part(one_, names_, marks_, options);
+    if (!unrolled_) return;
+    part_ = net_part(one_, names_, marks_, options);
+    for (const Mark& mark : marks_) {
+      if (!mark.transition.valid()) continue;
+      marked_[in_one_iteration(one_, names_, mark.transition)].push_back(&mark);
+    }
   }
 
   std::string write() {
@@ -112,17 +117,14 @@ class Writer {
     label += '\n' + part_text(program_, one_.program_of(t), one_.unrolled().op[number]);
     const std::string source = source_text(program_, location_of(one_, t));
     if (!source.empty()) label += '\n' + source;
-    const Mark* marked = nullptr;
-    for (const Mark& mark : marks_) {
-      if (!mark.transition.valid() || in_one_iteration(one_, names_, mark.transition) != number) {
-        continue;
-      }
-      label += '\n' + mark.what;
-      if (marked == nullptr) marked = &mark;
+    const auto marks = marked_.find(number);
+    if (marks != marked_.end()) {
+      for (const Mark* mark : marks->second) label += '\n' + mark->what;
     }
     text_ += fmt::format("    t{} [label={}", number, quoted(label));
-    if (marked != nullptr) {
-      text_ += fmt::format(", style=\"filled,bold\", fillcolor=\"{}\"", colour_of(marked->role));
+    if (marks != marked_.end()) {
+      text_ += fmt::format(", style=\"filled,bold\", fillcolor=\"{}\"",
+                           colour_of(marks->second.front()->role));
     }
     text_ += "];\n";
   }
@@ -197,6 +199,7 @@ class Writer {
   OpNames one_;
   bool unrolled_ = false;
   std::vector<Mark> marks_;
+  std::map<std::uint32_t, std::vector<const Mark*>> marked_;
   NetPart part_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> drawn_;
   std::string text_;
