@@ -58,8 +58,8 @@ class Marker {
       const std::string counter = counter_text(names_.program(), names_.counters()[l.counter]);
       const std::string number = fmt::format("{}", i + 1);
       add(l.waiter, number, "waiter",
-          fmt::format("({}) never happens: needs {} of {}, which holds {}", number, l.need,
-                      counter, l.have));
+          fmt::format("({}) never happens: needs {} of {}, which holds {}", number, l.need, counter,
+                      l.have));
       if (!l.supplier.valid()) continue;
       add(l.supplier, number + "\xE2\x80\xB2", "supplier",
           fmt::format("would help ({}), but is never reached", number));

@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "ir/counter_events.hpp"
+#include "ir/require.hpp"
 
 namespace spatialcert::certify::views {
 namespace {
 
 /// Supplies are remembered for so many steps; an older one is not named as supplier.
 constexpr std::uint64_t kRemembered = 100'000;
+/// Gauges of a FIFO.
+constexpr std::uint32_t kOfFifo = 4;
 
 /// Who supplied what, by counting: a test for `need` of a counter from which `lowered` were taken
 /// before holds behind the first supply that makes `initial` + all supplies reach lowered + need.
@@ -115,8 +118,7 @@ class Tests {
     const auto now = game_.blocked(state, ir::ProgramId(p));
     auto& known = blocked_[p];
     const bool same = known.has_value() == now.has_value() &&
-                      (!now || (known->counter == now->counter && known->need == now->need &&
-                                known->have == now->have));
+                      (!now || (known->counter == now->counter && known->need == now->need));
     if (same) return;
     known = now;
     out.push_back({ir::ProgramId(p), now});
@@ -133,7 +135,7 @@ class Player {
   Player(const ir::TokenGame& game, const std::vector<std::int64_t>& extra, std::uint64_t total,
          std::size_t most)
       : game_(game),
-        gauges_(game.program()),
+        gauges_(game),
         supplies_(game, extra),
         state_(game.start()),
         keep_from_(total > most ? total - most : 0),
@@ -167,8 +169,8 @@ class Player {
     const ir::TransitionId t(state_.next[p.value()]);
     if (!game_.can_step(state_, p)) return false;
     const ir::Op& op = game_.unrolled().op_of(game_.program(), t);
-    const auto [first, count] = gauges_.of(op);
-    std::int64_t old[3] = {0, 0, 0};
+    const auto [first, count] = gauges_.changed_by(op);
+    std::int64_t old[kOfFifo] = {};
     for (std::uint32_t i = 0; i < count; ++i) old[i] = gauges_.value(state_, first + i);
     if (game_.step(state_, p)) return false;
     const bool keep = tests_.has_value();
@@ -185,8 +187,22 @@ class Player {
       if (now != old[i]) step.gauges.push_back({first + i, now});
     }
     tests_->update(state_, t, step.lanes);
+    changes_ += step.gauges.size() + step.lanes.size();
     out_.steps.push_back(std::move(step));
+    while (changes_ > kMostChanges) forget_first();
     return true;
+  }
+
+  /// The first step that is kept becomes part of what was before.
+  void forget_first() {
+    const PlayedStep& first = out_.steps.front();
+    const ir::ProgramId p(game_.unrolled().program[first.transition.value()]);
+    SPATIALCERT_REQUIRE(!game_.step(out_.before, p), "a step that was played can be played again");
+    for (const LaneChange& change : first.lanes)
+      out_.blocked_before[change.program.value()] = change.test;
+    changes_ -= first.gauges.size() + first.lanes.size();
+    out_.steps.pop_front();
+    ++out_.skipped;
   }
 
   void begin_keeping() {
@@ -204,6 +220,7 @@ class Player {
   std::uint64_t remember_from_;
   std::optional<Tests> tests_;
   Playback out_;
+  std::size_t changes_ = 0;  ///< of the steps that are kept
 };
 
 }  // namespace
@@ -211,8 +228,16 @@ class Player {
 Gauges::Gauge Gauges::operator[](std::uint32_t gauge) const {
   if (gauge < semaphores_) return {Kind::semaphore, gauge};
   const std::uint32_t at = gauge - semaphores_;
-  constexpr Kind kKinds[] = {Kind::filled, Kind::producer_window, Kind::consumer_window};
-  return {kKinds[at % 3], at / 3};
+  constexpr Kind kKinds[kOfFifo] = {Kind::filled, Kind::free, Kind::producer_window,
+                                    Kind::consumer_window};
+  return {kKinds[at % kOfFifo], at / kOfFifo};
+}
+
+std::uint32_t Gauges::of(ir::CounterId id) const {
+  const ir::Counter& counter = game_->counters()[id];
+  if (counter.kind == ir::CounterKind::semaphore) return counter.object;
+  const std::uint32_t filled = of_fifo(counter.object).first;
+  return counter.kind == ir::CounterKind::filled ? filled : filled + 1;
 }
 
 std::int64_t Gauges::value(const ir::PlayState& state, std::uint32_t gauge) const {
@@ -221,7 +246,9 @@ std::int64_t Gauges::value(const ir::PlayState& state, std::uint32_t gauge) cons
     case Kind::semaphore:
       return state.value[g.object];
     case Kind::filled:
-      return state.pushed[g.object] - state.popped[g.object];
+      return game_->counter_value(state, game_->counters().filled(ir::BufferId(g.object)));
+    case Kind::free:
+      return game_->counter_value(state, game_->counters().free(ir::BufferId(g.object)));
     case Kind::producer_window:
       return state.back[g.object];
     case Kind::consumer_window:
@@ -230,22 +257,32 @@ std::int64_t Gauges::value(const ir::PlayState& state, std::uint32_t gauge) cons
   return state.front[g.object];
 }
 
-std::pair<std::uint32_t, std::uint32_t> Gauges::of(const ir::Op& op) const {
+Gauges::Range Gauges::of_fifo(std::uint32_t buffer) const {
+  return {semaphores_ + kOfFifo * buffer, kOfFifo};
+}
+
+Gauges::Range Gauges::changed_by(const ir::Op& op) const {
   switch (op.code) {
     case ir::OpCode::wait:
     case ir::OpCode::await:
     case ir::OpCode::post:
-      return {semaphore(op.object), 1};
+      return {op.object, 1};
     case ir::OpCode::reserve:
     case ir::OpCode::push:
     case ir::OpCode::front:
     case ir::OpCode::pop:
-      return {filled(op.object), 3};
+      return of_fifo(op.object);
     case ir::OpCode::run:
     case ir::OpCode::repeat:
       break;
   }
   return {0, 0};
+}
+
+Gauges::Range Gauges::beside(ir::CounterId id) const {
+  const ir::Counter& counter = game_->counters()[id];
+  return counter.kind == ir::CounterKind::semaphore ? Range{counter.object, 1}
+                                                    : of_fifo(counter.object);
 }
 
 Playback play_back(const ir::TokenGame& game, const ir::Schedule& schedule, std::size_t most,

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,28 +16,34 @@
 
 namespace spatialcert::certify::views {
 
-/// What a page shows the value of: semaphores, then per buffer its filled pages and the pages of
-/// the producer's and the consumer's open window.
+/// What a page shows the value of: semaphores, then per buffer its filled and its free pages and
+/// those of the producer's and the consumer's open window.
 class Gauges {
  public:
-  explicit Gauges(const ir::Program& program)
-      : semaphores_(static_cast<std::uint32_t>(program.semaphores.size())) {}
+  /// `game` must outlive it.
+  explicit Gauges(const ir::TokenGame& game)
+      : game_(&game), semaphores_(static_cast<std::uint32_t>(game.program().semaphores.size())) {}
 
-  enum class Kind : std::uint8_t { semaphore, filled, producer_window, consumer_window };
+  enum class Kind : std::uint8_t { semaphore, filled, free, producer_window, consumer_window };
   struct Gauge {
     Kind kind = Kind::semaphore;
     std::uint32_t object = 0;  ///< SemaphoreId or BufferId value
   };
-  [[nodiscard]] std::uint32_t semaphore(std::uint32_t s) const { return s; }
-  [[nodiscard]] std::uint32_t filled(std::uint32_t buffer) const {
-    return semaphores_ + 3 * buffer;
-  }
   [[nodiscard]] Gauge operator[](std::uint32_t gauge) const;
+  /// Of a counter that ops test.
+  [[nodiscard]] std::uint32_t of(ir::CounterId counter) const;
   [[nodiscard]] std::int64_t value(const ir::PlayState& state, std::uint32_t gauge) const;
-  /// The first gauge that an op on an object may change, and how many behind it; none of a `run`.
-  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> of(const ir::Op& op) const;
+  /// Those of one semaphore or of one FIFO: the first, and how many.
+  using Range = std::pair<std::uint32_t, std::uint32_t>;
+  /// That an op may change; none of a `run`.
+  [[nodiscard]] Range changed_by(const ir::Op& op) const;
+  /// That belong to the object of a counter.
+  [[nodiscard]] Range beside(ir::CounterId counter) const;
 
  private:
+  [[nodiscard]] Range of_fifo(std::uint32_t buffer) const;
+
+  const ir::TokenGame* game_;
   std::uint32_t semaphores_;
 };
 
@@ -44,7 +51,8 @@ struct GaugeChange {
   std::uint32_t gauge = 0;
   std::int64_t value = 0;  ///< from now on
 };
-/// What holds an engine program back from now on; nothing: it can go on, or has finished.
+/// What holds an engine program back from now on; nothing: it can go on, or has finished. What the
+/// counter has is its gauge's to say.
 struct LaneChange {
   ir::ProgramId program;
   std::optional<ir::BlockingTest> test;
@@ -59,13 +67,16 @@ struct PlayedStep {
   std::vector<LaneChange> lanes;
 };
 
+/// Changes of gauges and lanes that a playback keeps.
+inline constexpr std::size_t kMostChanges = 60'000;
+
 struct Playback {
   std::uint64_t total = 0;    ///< steps that were performed
   std::uint64_t skipped = 0;  ///< of them, those before the first of `steps`
   bool complete = false;      ///< the whole schedule was performed
   ir::PlayState before;       ///< the first of `steps`
   std::vector<std::optional<ir::BlockingTest>> blocked_before;  ///< per engine program
-  std::vector<PlayedStep> steps;
+  std::deque<PlayedStep> steps;
   ir::PlayState after;
   std::vector<char> stuck;  ///< per engine program: it can never step again
 };
@@ -74,7 +85,9 @@ struct Playback {
 [[nodiscard]] std::vector<std::int64_t> extra_pages(const ir::Program& program,
                                                     const proofs::Counterexample& counterexample,
                                                     std::size_t which);
-/// Keeps the last `most` steps. Linear in the steps of the schedule. `extra` is what the game was
+/// Keeps the last `most` steps, or fewer where they change very much (kMostChanges). Linear in the
+/// steps of the schedule, and of those kept in the engine programs that test what they change.
+/// `extra` is what the game was
 /// made with.
 [[nodiscard]] Playback play_back(const ir::TokenGame& game, const ir::Schedule& schedule,
                                  std::size_t most, const std::vector<std::int64_t>& extra);

@@ -67,7 +67,7 @@ class Replay {
   // What holds a lane back: {counter, need, have}, or null.
   wait(lane) {
     const w = this.waits.get(lane);
-    return w ? {counter: this.scene.counters[w[1]], need: w[2], have: w[3]} : null;
+    return w ? {counter: this.scene.counters[w[1]], need: w[2], have: this.values[this.scene.counter_gauges[w[1]]]} : null;
   }
   stuck(lane) { return this.at === this.length && this.schedule.stuck.includes(lane); }
 }
@@ -169,7 +169,7 @@ class Player {
             el('td', {class: 'number'}, most), pips, open);
         this.fifos.append(row);
         this.cells[i] = {value, row, pips, open, most: g.most, fifo: i};
-        this.cells[i + 1] = this.cells[i + 2] = {of: i};
+        this.cells[i + 1] = this.cells[i + 2] = this.cells[i + 3] = {of: i};
       }
     });
   }
@@ -264,7 +264,7 @@ class Player {
       if (cell.of !== undefined) return;
       cell.row.classList.toggle('changed', changed.has(g));
       cell.row.classList.toggle('quiet', !active.has(g));
-      const now = cell.fifo === undefined ? values[g] : `${values[g]},${values[g + 1]},${values[g + 2]}`;
+      const now = cell.fifo === undefined ? values[g] : `${values[g]},${values[g + 2]},${values[g + 3]}`;
       if (cell.shown === now) return;
       cell.shown = now;
       cell.value.textContent = values[g];
@@ -273,7 +273,7 @@ class Player {
         const pages = Math.max(cell.most, values[g]);
         cell.pips.textContent = pages <= 16
             ? '\u25a0'.repeat(values[g]) + '\u25a1'.repeat(pages - values[g]) : '';
-        cell.open.textContent = [values[g + 1] ? `back ${values[g + 1]}` : '', values[g + 2] ? `front ${values[g + 2]}` : '']
+        cell.open.textContent = [values[g + 2] ? `back ${values[g + 2]}` : '', values[g + 3] ? `front ${values[g + 3]}` : '']
             .filter(Boolean).join(', ');
         cell.open.title = 'pages of the window that the producer has reserved, and the consumer has at the front';
       }
@@ -285,11 +285,13 @@ class Player {
     for (let i = Math.max(0, r.at - kRecent); i < r.at; ++i) {
       for (const [g] of r.step(i).changes) active.add(this.cells[g].of ?? g);
     }
-    for (const w of r.waits.values()) active.add(this.scene.counter_gauges[w[1]]);
+    for (const w of r.waits.values()) {
+      const g = this.scene.counter_gauges[w[1]];
+      active.add(this.cells[g].of ?? g);
+    }
     return active;
   }
   updateLanes(last) {
-    const r = this.replay;
     this.laneCells.forEach((cell, lane) => {
       if (!cell.row.isConnected && this.panel.isConnected) return;
       const {text, kind} = this.laneState(lane);

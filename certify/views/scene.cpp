@@ -9,6 +9,7 @@
 
 #include "certify/narrative.hpp"
 #include "certify/report.hpp"
+#include "certify/views/gauge_table.hpp"
 #include "certify/views/lanes.hpp"
 #include "certify/views/markup.hpp"
 #include "certify/views/op_table.hpp"
@@ -24,8 +25,6 @@ using proofs::Kind;
 constexpr std::size_t kText = 320;
 constexpr std::size_t kName = 160;
 
-std::string kept_name(const std::string& name) { return clipped(name, kName); }
-
 class SceneWriter {
  public:
   SceneWriter(const OpNames& names, const Counterexample& c, std::size_t most_steps,
@@ -35,7 +34,6 @@ class SceneWriter {
         c_(c),
         most_steps_(most_steps),
         json_(json),
-        gauges_(program_),
         ops_(names) {}
 
   /// Plays the schedules and writes lanes, marks, links, gauges and steps.
@@ -46,13 +44,10 @@ class SceneWriter {
       lane_of_[scene_.lanes[i]] = static_cast<std::uint32_t>(i);
     }
     for (const Mark& mark : scene_.marks) add_section(mark.transition, culprits);
-    choose_gauges();
     write_lanes();
     write_marks();
-    write_gauges();
     write_schedules();
     ops_.write(json_);
-    write_counters();
   }
 
  private:
@@ -76,41 +71,6 @@ class SceneWriter {
     }
   }
 
-  /// Those that change in what is shown, that a shown engine program waits for, or that are named.
-  void choose_gauges() {
-    std::set<std::uint32_t> chosen;
-    const auto take = [&](std::uint32_t first, std::uint32_t count) {
-      for (std::uint32_t i = 0; i < count; ++i) chosen.insert(first + i);
-    };
-    const auto take_counter = [&](ir::CounterId id) {
-      take(gauge_of(id), names_.counters()[id].kind == ir::CounterKind::semaphore ? 1 : 3);
-    };
-    for (const Playback& played : playbacks_) {
-      for (const ir::ProgramId p : scene_.lanes) {
-        if (const auto& test = played.blocked_before[p.value()]) take_counter(test->counter);
-      }
-      for (const PlayedStep& step : played.steps) {
-        const auto [first, count] = gauges_.of(names_.op_of(step.transition));
-        take(first, count);
-        for (const LaneChange& change : step.lanes) {
-          if (change.test) take_counter(change.test->counter);
-        }
-      }
-    }
-    for (const proofs::WaitLink& link : c_.chain) take_counter(link.counter);
-    if (c_.counter.valid() && !c_.schedules.empty()) take_counter(c_.counter);
-    for (const std::uint32_t gauge : chosen) {
-      gauge_at_[gauge] = static_cast<std::uint32_t>(chosen_.size());
-      chosen_.push_back(gauge);
-    }
-  }
-
-  [[nodiscard]] std::uint32_t gauge_of(ir::CounterId id) const {
-    const ir::Counter& counter = names_.counters()[id];
-    return counter.kind == ir::CounterKind::semaphore ? gauges_.semaphore(counter.object)
-                                                      : gauges_.filled(counter.object);
-  }
-
   // ---- lanes ----
   void write_row(std::uint32_t t) {
     json_.array().natural(t);
@@ -124,7 +84,7 @@ class SceneWriter {
     json_.key("lanes").array();
     for (const ir::ProgramId p : scene_.lanes) {
       json_.object();
-      json_.key("name").text(kept_name(engine_text(program_, p)));
+      json_.key("name").text(clipped(engine_text(program_, p), kName));
       json_.key("begin").natural(names_.unrolled().begin[p.value()]);
       json_.key("end").natural(names_.unrolled().begin[p.value() + 1]);
       json_.key("rows").array();
@@ -156,45 +116,12 @@ class SceneWriter {
     json_.close();
   }
 
-  // ---- values ----
-  void write_gauges() {
-    json_.key("gauges").array();
-    for (const std::uint32_t gauge : chosen_) write_gauge(gauges_[gauge]);
-    json_.close();
-  }
-  void write_gauge(Gauges::Gauge gauge) {
-    json_.object();
-    if (gauge.kind == Gauges::Kind::semaphore) {
-      const ir::Semaphore& semaphore = program_.semaphores[gauge.object];
-      json_.key("kind").text("semaphore").key("name").text(kept_name(semaphore.name));
-      json_.key("site").text(site_text(program_, semaphore.site));
-      json_.key("most").integer(semaphore.maximum);
-    } else {
-      // The windows follow the FIFO that they are of.
-      constexpr const char* kKinds[] = {"", "filled", "producer", "consumer"};
-      json_.key("kind").text(kKinds[static_cast<std::size_t>(gauge.kind)]);
-      if (gauge.kind == Gauges::Kind::filled) {
-        const ir::Buffer& fifo = program_.buffers[gauge.object];
-        json_.key("name").text(kept_name(fifo.name));
-        json_.key("site").text(site_text(program_, fifo.site));
-        json_.key("most").natural(fifo.pages);
-        json_.key("guaranteed").boolean(fifo.depth == ir::Depth::guaranteed);
-      }
-    }
-    json_.close();
-  }
-
+  // ---- schedules ----
   void write_test(ir::ProgramId p, const std::optional<ir::BlockingTest>& test) {
     const auto lane = lane_of_.find(p);
     if (lane == lane_of_.end()) return;
     json_.array().natural(lane->second);
-    if (test) {
-      const auto [at, fresh] =
-          counter_at_.try_emplace(test->counter, static_cast<std::uint32_t>(counters_.size()));
-      if (fresh) counters_.push_back(test->counter);
-      json_.natural(at->second);
-      json_.integer(test->need).integer(test->have);
-    }
+    if (test) table_->write_test(*test, json_);
     json_.close();
   }
 
@@ -209,7 +136,9 @@ class SceneWriter {
     }
     json_.array();
     for (const GaugeChange& change : step.gauges) {
-      json_.array().natural(gauge_at_.at(change.gauge)).integer(change.value).close();
+      json_.array();
+      table_->write_change(change, json_);
+      json_.close();
     }
     json_.close().array();
     for (const LaneChange& change : step.lanes) write_test(change.program, change.test);
@@ -219,21 +148,17 @@ class SceneWriter {
     json_.close();
   }
 
-  /// Text of every counter that somebody waits for, and the gauge that shows it.
-  void write_counters() {
-    json_.key("counters").array();
-    for (const ir::CounterId counter : counters_)
-      json_.text(clipped(counter_text(program_, names_.counters()[counter]), kText));
-    json_.close();
-    json_.key("counter_gauges").array();
-    for (const ir::CounterId counter : counters_) json_.natural(gauge_at_.at(gauge_of(counter)));
-    json_.close();
-  }
-
   void write_schedules() {
     json_.key("schedules").array();
+    if (!playbacks_.empty()) {
+      table_.emplace(names_, *games_.front());
+      table_->choose(c_, scene_, playbacks_);
+    }
     for (std::size_t i = 0; i < playbacks_.size(); ++i) write_schedule(i);
     json_.close();
+    if (!table_) return;
+    table_->write(json_);
+    table_->write_counters(json_);
   }
   void write_schedule(std::size_t which) {
     const Playback& played = playbacks_[which];
@@ -245,7 +170,7 @@ class SceneWriter {
     for (const ir::ProgramId p : scene_.lanes) json_.natural(played.before.next[p.value()]);
     json_.close();
     json_.key("values").array();
-    for (const std::uint32_t gauge : chosen_) json_.integer(gauges_.value(played.before, gauge));
+    table_->write_values(*games_[which], played.before, json_);
     json_.close();
     json_.key("waits").array();
     for (const ir::ProgramId p : scene_.lanes) {
@@ -316,16 +241,12 @@ class SceneWriter {
   const Counterexample& c_;
   std::size_t most_steps_;
   JsonWriter& json_;
-  Gauges gauges_;
+  std::optional<GaugeTable> table_;
   std::vector<std::unique_ptr<ir::TokenGame>> games_;
   std::vector<Playback> playbacks_;
   Scene scene_;
   std::map<ir::ProgramId, std::uint32_t> lane_of_;
-  std::vector<std::uint32_t> chosen_;  ///< gauges
-  std::map<std::uint32_t, std::uint32_t> gauge_at_;
   OpTable ops_;
-  std::vector<ir::CounterId> counters_;  ///< that somebody waits for
-  std::map<ir::CounterId, std::uint32_t> counter_at_;
 };
 
 bool is_a_way(const Counterexample& c) {

@@ -96,7 +96,7 @@ TEST_CASE("every step that a page has is what the token game does") {
       REQUIRE(played.complete);
       CHECK(played.steps.size() == std::min<std::uint64_t>(50, played.total));
       CHECK(played.skipped + played.steps.size() == played.total);
-      const certify::views::Gauges gauges(c.program);
+      const certify::views::Gauges gauges(game);
       ir::PlayState state = played.before;
       auto blocked = played.blocked_before;
       for (const certify::views::PlayedStep& step : played.steps) {
@@ -113,7 +113,9 @@ TEST_CASE("every step that a page has is what the token game does") {
         for (std::uint32_t q = 0; q < blocked.size(); ++q) {
           const auto now = game.blocked(state, ir::ProgramId(q));
           REQUIRE(now.has_value() == blocked[q].has_value());
-          if (now) CHECK((now->counter == blocked[q]->counter && now->have == blocked[q]->have));
+          if (!now) continue;
+          CHECK((now->counter == blocked[q]->counter && now->need == blocked[q]->need));
+          CHECK(now->have == gauges.value(state, gauges.of(now->counter)));
         }
         // Whoever supplied what was waited for did so before.
         if (step.supplier.valid()) {
@@ -181,7 +183,7 @@ TEST_CASE("pages stay small whatever the program") {
   CHECK(page.size() < 2'000'000);
   CHECK(count(page, "\"skipped\": ") > 0);
   const std::string many = certify::views::page_of(
-      std::vector(300, certify::views::program_part(c.program, c.report, {}, 2'000)));
+      std::vector(180, certify::views::program_part(c.program, c.report, {}, 2'000)));
   CHECK(many.size() < 8'000'000);
   CHECK(count(many, "The views of this program were left out") > 0);
   certify::views::PagePart large;
@@ -192,6 +194,38 @@ TEST_CASE("pages stay small whatever the program") {
   CHECK(larger.size() < 8'000'000);
   CHECK(count(larger, "The table, texts and views of this program were left out") == 2);
   CHECK(count(larger, "<h2>large</h2>") == 2);
+}
+
+TEST_CASE("a page has fewer steps where each of them changes very much") {
+  const Certified c = crowd(200, 500);
+  CHECK(c.report.verdict == certify::Verdict::refuted);
+  for (const certify::RuleReport& rule : c.report.rules) {
+    if (!rule.counterexample) continue;
+    const certify::OpNames names(c.program, 1);
+    const ir::TokenGame game(c.program, names.unrolled());
+    const ir::Schedule& schedule = rule.counterexample->schedules.at(0);
+    const auto played = certify::views::play_back(game, schedule, 6'000, {});
+    std::size_t changes = 0;
+    for (const auto& step : played.steps) changes += step.gauges.size() + step.lanes.size();
+    CHECK(changes <= certify::views::kMostChanges);
+    CHECK(changes > certify::views::kMostChanges / 2);
+    CHECK(played.skipped + played.steps.size() == played.total);
+    // What was before is what the token game says after so many steps.
+    ir::Schedule first;
+    std::uint64_t left = played.skipped;
+    for (const ir::ScheduleRun& run : schedule) {
+      const auto now = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, run.steps));
+      if (now > 0) first.push_back({run.program, now});
+      left -= now;
+    }
+    const ir::PlayState before = ir::play(game, first).state;
+    CHECK(before == played.before);
+    for (std::uint32_t p = 0; p < c.program.programs.size(); ++p) {
+      const auto test = game.blocked(before, ir::ProgramId(p));
+      CHECK(test.has_value() == played.blocked_before[p].has_value());
+    }
+  }
+  CHECK(page_of({c}).size() < 3'000'000);
 }
 
 TEST_CASE("files that were refused have their place") {

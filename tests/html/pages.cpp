@@ -145,6 +145,33 @@ Certified ring(int engines, int ops) {
   return certified(*std::move(program));
 }
 
+Certified crowd(int engines, int rounds) {
+  std::string names = "\"root\"";
+  std::string programs = fmt::format(
+      R"({{"site": [0, 0, 0], "engine": "root", "ops": [{{"repeat": {}, "ops": [
+        {{"post": "go"}}, {{"wait": "taken"}}]}}]}})",
+      rounds);
+  for (int e = 0; e < engines; ++e) {
+    names += fmt::format(R"(, "e{}")", e);
+    programs += fmt::format(
+        R"(, {{"site": [0, 0, 0], "engine": "e{}", "ops": [{{"repeat": {}, "ops": [
+          {{"wait": "go"}}, {{"post": "taken"}}]}}]}})",
+        e, rounds / engines + 1);
+  }
+  const std::string json = fmt::format(
+      R"({{"format": "spatialcert-program", "version": 1, "name": "crowd",
+    "target": {{"name": "crowd", "engines": [{}],
+      "spaces": [{{"name": "sram", "bytes": 64, "alignment": 4}}],
+      "semaphores": {{"per_site": 4, "maximum": 15}}}},
+    "tensors": [], "buffers": [], "stages": [], "edges": [], "sections": [{{"name": "all"}}],
+    "result_unspecified": true, "semaphores": [{{"name": "go", "site": [0, 0, 0], "maximum": 15}},
+      {{"name": "taken", "site": [0, 0, 0], "maximum": 15}}], "programs": [{}]}})",
+      names, programs);
+  auto program = ir::parse_program(json, "crowd");
+  REQUIRE_MESSAGE(program.has_value(), (program ? "" : program.error().message()));
+  return certified(*std::move(program));
+}
+
 const Certified& long_loop() {
   static const Certified made = make_long_loop();
   return made;

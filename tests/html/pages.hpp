@@ -27,6 +27,9 @@ struct Certified {
 [[nodiscard]] std::vector<Certified> sliced_programs();
 /// A circle of `engines` engine programs on as many sites, each with `ops` ops before it.
 [[nodiscard]] Certified ring(int engines, int ops);
+/// One engine posts `rounds` times what `engines` others wait for in turn, and then for once more:
+/// whenever one takes it, all others are blocked again.
+[[nodiscard]] Certified crowd(int engines, int rounds);
 /// One whose schedules have millions of steps.
 [[nodiscard]] const Certified& long_loop();
 /// Names that are markup, scripts, the end of a data block, or run from right to left.
