@@ -4,8 +4,8 @@ const kRow = 24, kColumn = 268, kGap = 20;
 const kNear = 2;         // ops around a marked one that are shown at first
 const kAll = 14;         // lanes of so few ops are shown whole
 const kExpand = 40;      // ops that one click adds
-const kStops = 'li button';
 const kLinesDrawn = 400; // hand-offs drawn at once
+const kStops = 'li button';
 
 class Lanes {
   constructor(scene, id, player) {
@@ -16,14 +16,13 @@ class Lanes {
     this.filter = '';
     this.marksAt = new Map();
     for (const m of scene.marks) this.marksAt.set(m.t, (this.marksAt.get(m.t) ?? []).concat(m));
-    this.shown = scene.lanes.map((lane, i) => this.shownAtFirst(lane, i));
-    this.linked = new Map();
-    for (const l of scene.links) for (const t of [l.from, l.to]) this.linked.set(t, l);
+    this.shown = scene.lanes.map((lane) => this.shownAtFirst(lane));
   }
 
   // Transitions of a lane that are shown; all others stand behind a row that says how many.
   shownAtFirst(lane) {
     const rows = lane.rows.map((r) => r[0]);
+    const index = this.scene.lanes.indexOf(lane);
     if (rows.length <= kAll && lane.end - lane.begin === rows.length) return new Set(rows);
     const shown = new Set();
     const have = new Set(rows);
@@ -32,7 +31,6 @@ class Lanes {
     };
     for (const t of rows) if (this.marksAt.has(t)) around(t, kNear, kNear);
     for (const s of this.scene.schedules) {
-      const index = this.scene.lanes.indexOf(lane);
       let end = s.next[index];
       for (let i = s.steps.length - 1; i >= 0; --i) {
         if (s.steps[i][0] === index) { end = s.steps[i][1] + 1; break; }

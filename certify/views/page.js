@@ -75,7 +75,6 @@ function buildScene(place) {
   }
   place.append(el('figure', {class: 'scene'}, el('figcaption', {}, el('h4', {}, player ? 'Engine programs and schedule' : 'Engine programs')),
       player ? player.head : null, el('div', {class: 'split'}, lanes.node, player ? player.panel : null)));
-  place.replay = player;  // for whoever looks at the page from outside
   player?.update();
 }
 

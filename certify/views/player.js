@@ -292,7 +292,6 @@ class Player {
     return active;
   }
   updateLanes(last) {
-    const r = this.replay;
     this.laneCells.forEach((cell, lane) => {
       if (!cell.row.isConnected && this.panel.isConnected) return;
       const {text, kind} = this.laneState(lane);

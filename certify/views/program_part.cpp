@@ -148,10 +148,11 @@ class PartWriter {
         "<details class=\"help\"><summary>{5}</summary><p>{6}</p></details>\n"
         "<div class=\"strip\" data-sections=\"p{3}-sections\" data-rule=\"{1}\"></div>\n"
         "<div class=\"views\" data-scene=\"{0}-scene\"></div>\n"
-        "<details class=\"text\" open><summary>Report as text</summary><pre tabindex=\"0\">{4}"
+        "<details class=\"text\" open><summary>Report as text{7}</summary><pre tabindex=\"0\">{4}"
         "</pre></details>\n</section>\n",
         id, name, escaped(title), kPlace, escaped(clipped(text, kTextBytes)),
-        escaped(statement_of(rule.rule)), escaped(help_of(rule.rule)));
+        escaped(statement_of(rule.rule)), escaped(help_of(rule.rule)),
+        text.size() > kTextBytes ? fmt::format(" (its first {} bytes)", grouped(kTextBytes)) : "");
   }
 
   /// The sections by phase. Of very many, those around the culprits and at both ends.
