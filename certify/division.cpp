@@ -125,24 +125,28 @@ class Composition {
     return applies(Rule::shard) || applies(Rule::reduction);
   }
 
-  /// Asks Z3 about the whole program: true if `prove(session)` is.
+  /// Asks Z3 about the whole program: true if `prove(session)` is. One session does for all rules,
+  /// because a fresh one costs more than most of them.
   template <typename Prove>
   bool ask(Rule rule, const decltype(Options::on_query)& on_query, Prove prove) {
     const auto start = Clock::now();
-    smt::Session session;
-    session.limits.resource = options_.rlimit;
+    session_.limits.resource = options_.rlimit;
+    session_.queries = session_.resource = 0;
     if (on_query) {
-      session.on_query = [&](const std::string& smt2) {
-        on_query(proofs::to_string(rule), session.queries, smt2);
+      session_.on_query = [&](const std::string& smt2) {
+        on_query(proofs::to_string(rule), session_.queries, smt2);
       };
+      session_.performer = nullptr;
+      session_.impossible.clear();  // what has been asked before is asked again
+      session_.solved.clear();
     } else {
-      session.performer = options_.performer;
+      session_.performer = options_.performer;
     }
-    const bool proved = prove(session);
+    const bool proved = prove(session_);
     if (!on_query) {  // asked once more, it is the same again
       RuleReport& sum = of_rule_[index_of(rule)];
-      sum.queries += session.queries;
-      sum.resource += session.resource;
+      sum.queries += session_.queries;
+      sum.resource += session_.resource;
       sum.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     }
     return proved;
@@ -263,6 +267,7 @@ class Composition {
   std::array<RuleReport, proofs::kRules> of_rule_;
   std::array<std::vector<std::uint64_t>, proofs::kRules> counts_;  ///< obligations, per class
   std::vector<proofs::Proof> proofs_;
+  smt::Session session_;
   std::vector<ir::Program> programs_;  ///< of the classes, where contents are followed
   std::vector<proofs::Subject> subjects_;
   std::optional<proofs::shard::Witness> shard_;
