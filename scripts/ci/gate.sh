@@ -9,7 +9,7 @@
 #   SPATIALCERT_CERTIFICATES          folder of certificates of the candidate; empty: beside the programs
 #   SPATIALCERT_BASELINE_CERTIFICATES likewise of the baseline
 #   SPATIALCERT_REPORTS               folder of the reports (default: spatialcert-reports): summary.md, results.sarif,
-#                                     junit.xml, and the certificates of the candidate in certificates/
+#                                     junit.xml, and with a baseline the certificates of the candidate in certificates/
 #   SPATIALCERT_JOBS                  threads; empty: all cores
 #
 # On GitHub the summary is added to that of the step, and `status`, `verdict`, `summary`, `sarif` and `junit` are outputs.
@@ -28,12 +28,17 @@ rm -rf -- "$reports/summary.md" "$reports/results.sarif" "$reports/junit.xml" "$
 # `certify` has no summary of its own: one line per program, as long as a comment on a pull request may be.
 certify() {
   local programs status=0
-  mapfile -d '' programs < <(find -L "$candidate" -type f \( -name '*.json' -o -name '*.json.zst' \) -print0 | sort -z)
+  # Of what cannot be searched, programs may be missing. Links that lead nowhere are refused by the command.
+  find -L "$candidate" \( -type f -o -type l \) \( -name '*.json' -o -name '*.json.zst' \) -print0 >"$reports/lines" || {
+    echo "spatialcert: $candidate could not be searched for programs" >&2
+    return 3
+  }
+  mapfile -d '' programs < <(sort -z "$reports/lines")
   if [ ${#programs[@]} -eq 0 ]; then
     echo "spatialcert: no programs (*.json, *.json.zst) below $candidate" >&2
     return 64
   fi
-  "$binary" certify --quiet "$@" -o "$reports/certificates/" -- "${programs[@]}" >"$reports/lines" || status=$?
+  "$binary" certify --quiet "$@" -- "${programs[@]}" >"$reports/lines" || status=$?
   cat "$reports/lines"
   {
     echo "## spatialcert certify: exit status $status"
