@@ -27,7 +27,7 @@ views::Run faulty_run() {
 TEST_CASE("a fault of our own is an error in every view of a run, and no pass") {
   const std::string junit = views::junit_view(faulty_run(), {});
   CHECK(contains(junit, "errors=\"2\""));
-  CHECK(contains(junit, "name=\"model &lt;1&gt;.json\""));
+  CHECK(contains(junit, "name=\"model &lt;1>.json\""));
   CHECK(contains(junit, "out of &quot;memory&quot; &amp; luck"));
   const std::string sarif = views::sarif_view(faulty_run(), {});
   CHECK(contains(sarif, "\"executionSuccessful\": false"));
