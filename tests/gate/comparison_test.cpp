@@ -172,6 +172,10 @@ TEST_CASE("an exception that expired or that nothing needs fails, and says what 
   gate::Policy policy;
   policy.exceptions = {exception(gate::Leave::undecided, Rule::flow, "2026-11-30")};
   CHECK(only_violation(good(), undecided(Rule::flow), policy).kind == Kind::expired);
+  const auto c = gate::compare({pair(good(), undecided(Rule::flow))}, policy, kToday);
+  CHECK(c.totals.excused == 0);
+  CHECK_FALSE(c.entries.front().excused);
+  CHECK_FALSE(c.entries.front().open.front().exception.has_value());
 
   policy.exceptions = {exception(gate::Leave::undecided, Rule::flow)};
   auto unused = only_violation(good(), good(), policy);
