@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -269,6 +271,27 @@ TEST_CASE("a fault that comes last still decides the exit status") {
   c.faults.emplace_back("--markdown: no space left");
   gate::conclude(c);
   CHECK(c.exit_status == 70);
+}
+
+TEST_CASE("docs/gate.md and docs/gate.schema.json name every change and every cost") {
+  const auto document = [](const std::string& name) {
+    std::ifstream in(std::string(SPATIALCERT_SOURCE_DIR) + "/docs/" + name);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string manual = document("gate.md"), schema = document("gate.schema.json");
+  for (std::size_t c = 0; c < gate::kChanges; ++c) {
+    const std::string name(gate::to_string(static_cast<Change>(c)));
+    CAPTURE(name);
+    CHECK(schema.find("\"" + name + "\"") != std::string::npos);
+    if (static_cast<Change>(c) == Change::fault) continue;  // not a program's change
+    CHECK(manual.find("`" + name + "`") != std::string::npos);
+  }
+  for (std::size_t c = 0; c <= static_cast<std::size_t>(gate::Cost::phases); ++c) {
+    const std::string name(gate::to_string(static_cast<gate::Cost>(c)));
+    CAPTURE(name);
+    CHECK(schema.find("\"" + name + "\"") != std::string::npos);
+    CHECK(manual.find("`" + name + "`") != std::string::npos);
+  }
 }
 
 TEST_CASE("a summary has what got worse first, shows only text, and fits a comment") {
