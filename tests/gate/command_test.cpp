@@ -312,6 +312,29 @@ TEST_CASE("policies: exceptions hold to the day, and fail when nothing needs the
   CHECK(f.gate({"--today", "tomorrow"}).status == 64);
 }
 
+TEST_CASE("SARIF and JUnit have the verdicts, what was lost, and violations of the policy") {
+  Folders f;
+  f.put_both("p.json", "certified-sum");
+  f.put("b/sub/r.json", "missing-wait");
+  f.put("a/gone.json", "certified-sum");
+  f.certify("a/p.json", "a/p.cert");
+  const std::string unused =
+      R"("exceptions": [{"program": "q", "rule": "flow", "may": "refuted", "reason": "x", "until": "2027-01-01"}])";
+  REQUIRE(f.gate_with(unused, {"--sarif", f.at("s.sarif"), "--junit", f.at("j.xml")}).status == 1);
+  const std::string sarif = read_file(f.at("s.sarif"));
+  const std::string junit = read_file(f.at("j.xml"));
+  for (const char* part : {"ordering", "a/gone.json", "it is lost", "policy.json", "unused"}) {
+    CAPTURE(part);
+    CHECK(contains(sarif, part));
+    CHECK(contains(junit, part));
+  }
+  CHECK(contains(junit, "<failure"));
+  CHECK(contains(junit, "certified-sum"));  // judged from its certificate
+  CHECK(f.gate({"--sarif", "-", "--junit", "-"}).status == 64);
+  CHECK(f.gate({"--junit", "-"}).out.starts_with("<?xml"));
+  CHECK(f.gate({"--sarif", "/dev/full"}).status == 70);
+}
+
 TEST_CASE(
     "reports: the same for every number of threads, and none that could not be written is 0") {
   Folders f;
