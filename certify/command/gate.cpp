@@ -89,12 +89,13 @@ int run_gate(Arguments& arguments) {
   const gate::Folders folders{options.baseline, options.candidate};
   certify::views::Run run;
   std::vector<ReportFile> files{
-      {"--markdown", arguments.markdown,
-       [&](const gate::Comparison& comparison) { return gate_markdown(comparison, folders); }},
       {"--sarif", arguments.sarif,
        [&](const gate::Comparison&) { return certify::views::sarif_view(run, {}); }},
       {"--junit", arguments.junit,
-       [&](const gate::Comparison&) { return certify::views::junit_view(run, {}); }}};
+       [&](const gate::Comparison&) { return certify::views::junit_view(run, {}); }},
+      // Last, so that it can say if the others could not be written.
+      {"--markdown", arguments.markdown,
+       [&](const gate::Comparison& comparison) { return gate_markdown(comparison, folders); }}};
   options.views = !arguments.sarif.empty() || !arguments.junit.empty();
   const auto to_stdout = std::count_if(files.begin(), files.end(),
                                        [](const ReportFile& file) { return file.path == "-"; });

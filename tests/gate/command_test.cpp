@@ -6,8 +6,10 @@
 
 #include <filesystem>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "tests/certificate/forge.hpp"
 #include "tests/command/child.hpp"
 
 using namespace spatialcert::command::test;
@@ -156,6 +158,29 @@ TEST_CASE(
     CHECK(f.gate({"--rlimit", "1"}).status == 2);
     fs::remove(f.at("a/p.cert"));
     CHECK(f.gate({"--rlimit", "1"}).status == 2);
+  }
+  SUBCASE("one of an earlier or later version of a rule does not count") {
+    namespace proofs = spatialcert::proofs;
+    const std::string payload = proofs::test::payload_of(read_file(f.at("a/p.cert")));
+    int versions = 0;
+    for (std::size_t at = 0; at < payload.size(); ++at) {
+      for (const int by : {-1, 1}) {
+        std::string changed = payload;
+        changed[at] = static_cast<char>(changed[at] + by);
+        const std::string bytes = proofs::test::forge(changed);
+        const auto decoded = proofs::decode(bytes);
+        const auto* unreadable = std::get_if<proofs::Unreadable>(&decoded);
+        if (unreadable == nullptr ||
+            unreadable->reason != proofs::Unreadable::Reason::other_rule_version)
+          continue;
+        ++versions;
+        f.write("a/p.cert", bytes);
+        result = f.gate({"--rlimit", "1"});
+        CHECK(result.status == 2);
+        CHECK(contains(result.out, proofs::to_string(unreadable->reason).data()));
+      }
+    }
+    CHECK(versions >= 2);
   }
   SUBCASE("a program that changed is not covered by the certificate of what it was") {
     std::string text = read_file(f.at("b/p.json"));

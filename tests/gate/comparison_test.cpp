@@ -114,6 +114,30 @@ TEST_CASE("a verdict that rests on no rule, and a program without ops, are never
   check(outcome(good(), hollow, policy), Change::newly_undecided, 2);
 }
 
+TEST_CASE("a program without ops is undecided, whatever a certificate or a report says of it") {
+  ir::Program hollow;
+  hollow.target.spaces = {{"sram", 64, 1}};
+  proofs::Outcome valid;
+  certify::ProgramReport report;
+  report.verdict = Verdict::certified;
+  for (const Rule rule : proofs::all_rules()) {
+    valid.rules.push_back({rule, true, {}, 1, {}});
+    report.rules.push_back({rule, Verdict::certified, "", 1, 1, 1, 0, 0, {}});
+  }
+  CHECK(gate::side_of(hollow, valid).standing == Standing::undecided);
+  CHECK(gate::side_of(hollow, report).standing == Standing::undecided);
+  check(outcome({}, gate::side_of(hollow, valid)), Change::newly_undecided, 2);
+
+  ir::Program program = hollow;
+  program.programs.emplace_back().ops.emplace_back().code = ir::OpCode::post;
+  const gate::Side certified = gate::side_of(program, valid);
+  CHECK(certified.standing == Standing::certified);
+  CHECK(certified.evidence == gate::Evidence::certificate);
+  CHECK(gate::side_of(program, report).standing == Standing::certified);
+  report.verdict = Verdict::not_applicable;  // no verdict on a program
+  CHECK(gate::side_of(program, report).standing == Standing::undecided);
+}
+
 TEST_CASE("an exception excuses one program, one rule and one verdict, to its last day") {
   gate::Policy policy;
   policy.exceptions = {exception(gate::Leave::refuted, Rule::flow)};
