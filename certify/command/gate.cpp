@@ -22,7 +22,7 @@ struct Arguments {
   GateOptions options;
   std::string policy;
   std::string format = "text";
-  std::string markdown;
+  std::string markdown, sarif, junit;
 };
 
 /// A report that goes to a file, or, as `-`, to standard output.
@@ -51,6 +51,29 @@ void write_reports(const std::vector<ReportFile>& files, gate::Comparison& compa
   }
 }
 
+/// The comparison as a run of certifications, for the views of such a run. What is wrong otherwise
+/// than by a verdict is something that was refused.
+certify::views::Run run_of(const gate::Comparison& comparison,
+                           std::vector<certify::views::Entry> entries, const Arguments& arguments) {
+  certify::views::Run run{std::move(entries), comparison.exit_status};
+  const auto refuse = [&](const std::string& file, std::string expected, std::string found) {
+    run.entries.push_back(
+        {{file, {}, {}, {}}, ir::Refusal{file, 0, "", std::move(expected), std::move(found)}});
+  };
+  for (const gate::Entry& entry : comparison.entries) {
+    if (entry.change != gate::Change::lost || entry.excused) continue;
+    const gate::Pair& pair = comparison.pairs[entry.pair];
+    refuse(pair.baseline->file, "a program of this name in the candidate too", "none: it is lost");
+  }
+  for (const gate::Violation& violation : comparison.violations) {
+    refuse(arguments.policy, "a policy that holds",
+           fmt::format("{}: {}", gate::to_string(violation.kind), violation.text));
+  }
+  for (const ir::Refusal& refusal : comparison.refusals)
+    run.entries.push_back({{refusal.file, {}, {}, {}}, refusal});
+  return run;
+}
+
 void complain_of_faults(const gate::Comparison& comparison) {
   for (const gate::Entry& entry : comparison.entries) {
     if (entry.change != gate::Change::fault) continue;
@@ -64,9 +87,16 @@ int run_gate(Arguments& arguments) {
   GateOptions& options = arguments.options;
   const bool json = arguments.format == "json";
   const gate::Folders folders{options.baseline, options.candidate};
+  certify::views::Run run;
   std::vector<ReportFile> files{
+      {"--sarif", arguments.sarif,
+       [&](const gate::Comparison&) { return certify::views::sarif_view(run, {}); }},
+      {"--junit", arguments.junit,
+       [&](const gate::Comparison&) { return certify::views::junit_view(run, {}); }},
+      // Last, so that it can say if the others could not be written.
       {"--markdown", arguments.markdown,
        [&](const gate::Comparison& comparison) { return gate_markdown(comparison, folders); }}};
+  options.views = !arguments.sarif.empty() || !arguments.junit.empty();
   const auto to_stdout = std::count_if(files.begin(), files.end(),
                                        [](const ReportFile& file) { return file.path == "-"; });
   if (to_stdout + (json ? 1 : 0) > 1) throw UsageError("only one report can go to standard output");
@@ -98,6 +128,7 @@ int run_gate(Arguments& arguments) {
         gate::headline(comparison)));
   }
   complain_of_faults(comparison);
+  if (options.views) run = run_of(comparison, gating.take_entries(), arguments);
   write_reports(files, comparison);
   if (json) {
     print(gate_json(comparison, folders));
@@ -153,6 +184,8 @@ Command declare_gate(CLI::App& parent) {
   app->add_option("--format", arguments->format, "text (default) or json")
       ->check(CLI::IsMember({"text", "json"}));
   add("--markdown", arguments->markdown, "A summary for a pull request", "FILE");
+  add("--sarif", arguments->sarif, "Verdicts on the candidate as SARIF 2.1.0", "FILE");
+  add("--junit", arguments->junit, "Verdicts on the candidate as JUnit XML", "FILE");
   add("--today", options.today, "The day that exceptions are held against (default: today, UTC)",
       "YYYY-MM-DD");
   app->add_option("--rlimit", options.rlimit,

@@ -78,8 +78,7 @@ Gating::Gating(const GateOptions& options, certify::gate::Policy policy)
 certify::gate::Comparison Gating::run() {
   check_folders();
   find_jobs();
-  Progress progress(!options_.quiet, jobs_.size());
-  progress_ = &progress;
+  progress_.emplace(!options_.quiet, jobs_.size());
   pool_ = std::make_unique<certify::Pool>(options_.jobs);
   for (Job& job : jobs_) {
     pool_->add([this, &job] { perform(job); });
@@ -87,11 +86,11 @@ certify::gate::Comparison Gating::run() {
   std::unique_lock lock(mutex_);
   for (std::size_t seen = 0; seen < jobs_.size();) {
     const bool more = changed_.wait_for(lock, kDrawEvery, [&] { return done_ > seen; });
-    for (; seen < done_; ++seen) progress.finished_file();
-    if (!more) progress.draw();
+    for (; seen < done_; ++seen) progress_->finished_file();
+    if (!more) progress_->draw();
   }
   lock.unlock();
-  progress.erase();
+  progress_->erase();
   pool_.reset();
   std::vector<certify::gate::Pair> pairs;
   for (Job& job : jobs_) pairs.push_back(std::move(job.pair));

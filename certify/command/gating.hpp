@@ -79,7 +79,7 @@ class Gating {
   certify::gate::Policy policy_;
   std::vector<ir::Refusal> refusals_;
   std::vector<Job> jobs_;
-  Progress* progress_ = nullptr;
+  std::optional<Progress> progress_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t done_ = 0;

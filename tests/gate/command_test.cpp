@@ -6,8 +6,10 @@
 
 #include <filesystem>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "tests/certificate/forge.hpp"
 #include "tests/command/child.hpp"
 
 using namespace spatialcert::command::test;
@@ -156,6 +158,29 @@ TEST_CASE(
     CHECK(f.gate({"--rlimit", "1"}).status == 2);
     fs::remove(f.at("a/p.cert"));
     CHECK(f.gate({"--rlimit", "1"}).status == 2);
+  }
+  SUBCASE("one of an earlier or later version of a rule does not count") {
+    namespace proofs = spatialcert::proofs;
+    const std::string payload = proofs::test::payload_of(read_file(f.at("a/p.cert")));
+    int versions = 0;
+    for (std::size_t at = 0; at < payload.size(); ++at) {
+      for (const int by : {-1, 1}) {
+        std::string changed = payload;
+        changed[at] = static_cast<char>(changed[at] + by);
+        const std::string bytes = proofs::test::forge(changed);
+        const auto decoded = proofs::decode(bytes);
+        const auto* unreadable = std::get_if<proofs::Unreadable>(&decoded);
+        if (unreadable == nullptr ||
+            unreadable->reason != proofs::Unreadable::Reason::other_rule_version)
+          continue;
+        ++versions;
+        f.write("a/p.cert", bytes);
+        result = f.gate({"--rlimit", "1"});
+        CHECK(result.status == 2);
+        CHECK(contains(result.out, proofs::to_string(unreadable->reason).data()));
+      }
+    }
+    CHECK(versions >= 2);
   }
   SUBCASE("a program that changed is not covered by the certificate of what it was") {
     std::string text = read_file(f.at("b/p.json"));
@@ -310,6 +335,29 @@ TEST_CASE("policies: exceptions hold to the day, and fail when nothing needs the
   CHECK(refused.out.empty());
   CHECK(f.gate({"--policy", f.at("none.json")}).status == 3);
   CHECK(f.gate({"--today", "tomorrow"}).status == 64);
+}
+
+TEST_CASE("SARIF and JUnit have the verdicts, what was lost, and violations of the policy") {
+  Folders f;
+  f.put_both("p.json", "certified-sum");
+  f.put("b/sub/r.json", "missing-wait");
+  f.put("a/gone.json", "certified-sum");
+  f.certify("a/p.json", "a/p.cert");
+  const std::string unused =
+      R"("exceptions": [{"program": "q", "rule": "flow", "may": "refuted", "reason": "x", "until": "2027-01-01"}])";
+  REQUIRE(f.gate_with(unused, {"--sarif", f.at("s.sarif"), "--junit", f.at("j.xml")}).status == 1);
+  const std::string sarif = read_file(f.at("s.sarif"));
+  const std::string junit = read_file(f.at("j.xml"));
+  for (const char* part : {"ordering", "a/gone.json", "it is lost", "policy.json", "unused"}) {
+    CAPTURE(part);
+    CHECK(contains(sarif, part));
+    CHECK(contains(junit, part));
+  }
+  CHECK(contains(junit, "<failure"));
+  CHECK(contains(junit, "certified-sum"));  // judged from its certificate
+  CHECK(f.gate({"--sarif", "-", "--junit", "-"}).status == 64);
+  CHECK(f.gate({"--junit", "-"}).out.starts_with("<?xml"));
+  CHECK(f.gate({"--sarif", "/dev/full"}).status == 70);
 }
 
 TEST_CASE(

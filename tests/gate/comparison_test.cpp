@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,6 +116,30 @@ TEST_CASE("a verdict that rests on no rule, and a program without ops, are never
   check(outcome(good(), hollow, policy), Change::newly_undecided, 2);
 }
 
+TEST_CASE("a program without ops is undecided, whatever a certificate or a report says of it") {
+  ir::Program hollow;
+  hollow.target.spaces = {{"sram", 64, 1}};
+  proofs::Outcome valid;
+  certify::ProgramReport report;
+  report.verdict = Verdict::certified;
+  for (const Rule rule : proofs::all_rules()) {
+    valid.rules.push_back({rule, true, {}, 1, {}});
+    report.rules.push_back({rule, Verdict::certified, "", 1, 1, 1, 0, 0, {}});
+  }
+  CHECK(gate::side_of(hollow, valid).standing == Standing::undecided);
+  CHECK(gate::side_of(hollow, report).standing == Standing::undecided);
+  check(outcome({}, gate::side_of(hollow, valid)), Change::newly_undecided, 2);
+
+  ir::Program program = hollow;
+  program.programs.emplace_back().ops.emplace_back().code = ir::OpCode::post;
+  const gate::Side certified = gate::side_of(program, valid);
+  CHECK(certified.standing == Standing::certified);
+  CHECK(certified.evidence == gate::Evidence::certificate);
+  CHECK(gate::side_of(program, report).standing == Standing::certified);
+  report.verdict = Verdict::not_applicable;  // no verdict on a program
+  CHECK(gate::side_of(program, report).standing == Standing::undecided);
+}
+
 TEST_CASE("an exception excuses one program, one rule and one verdict, to its last day") {
   gate::Policy policy;
   policy.exceptions = {exception(gate::Leave::refuted, Rule::flow)};
@@ -148,6 +174,10 @@ TEST_CASE("an exception that expired or that nothing needs fails, and says what 
   gate::Policy policy;
   policy.exceptions = {exception(gate::Leave::undecided, Rule::flow, "2026-11-30")};
   CHECK(only_violation(good(), undecided(Rule::flow), policy).kind == Kind::expired);
+  const auto c = gate::compare({pair(good(), undecided(Rule::flow))}, policy, kToday);
+  CHECK(c.totals.excused == 0);
+  CHECK_FALSE(c.entries.front().excused);
+  CHECK_FALSE(c.entries.front().open.front().exception.has_value());
 
   policy.exceptions = {exception(gate::Leave::undecided, Rule::flow)};
   auto unused = only_violation(good(), good(), policy);
@@ -241,6 +271,27 @@ TEST_CASE("a fault that comes last still decides the exit status") {
   c.faults.emplace_back("--markdown: no space left");
   gate::conclude(c);
   CHECK(c.exit_status == 70);
+}
+
+TEST_CASE("docs/gate.md and docs/gate.schema.json name every change and every cost") {
+  const auto document = [](const std::string& name) {
+    std::ifstream in(std::string(SPATIALCERT_SOURCE_DIR) + "/docs/" + name);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string manual = document("gate.md"), schema = document("gate.schema.json");
+  for (std::size_t c = 0; c < gate::kChanges; ++c) {
+    const std::string name(gate::to_string(static_cast<Change>(c)));
+    CAPTURE(name);
+    CHECK(schema.find("\"" + name + "\"") != std::string::npos);
+    if (static_cast<Change>(c) == Change::fault) continue;  // not a program's change
+    CHECK(manual.find("`" + name + "`") != std::string::npos);
+  }
+  for (std::size_t c = 0; c <= static_cast<std::size_t>(gate::Cost::phases); ++c) {
+    const std::string name(gate::to_string(static_cast<gate::Cost>(c)));
+    CAPTURE(name);
+    CHECK(schema.find("\"" + name + "\"") != std::string::npos);
+    CHECK(manual.find("`" + name + "`") != std::string::npos);
+  }
 }
 
 TEST_CASE("a summary has what got worse first, shows only text, and fits a comment") {
