@@ -189,6 +189,8 @@ TEST_CASE("types: what is stored to a slice is of its part, and along its axis")
   };
   leaves_open(stored("along another axis", "run fetch d0 > g0"), "along another axis",
               Reason::unclear_type);
+  leaves_open(stored("along its rows", "run fetch g0 > d0"), "along another axis",
+              Reason::unclear_type);
   leaves_open(stored("whole", "run fetch x > g0"), "replicated is stored to g0",
               Reason::unclear_type);
   refutes(stored("of another part", "run fetch g1 > g0"), "mismatch", Reason::mismatch);
@@ -197,6 +199,48 @@ TEST_CASE("types: what is stored to a slice is of its part, and along its axis")
   refutes(reduced, "nonlinear", Reason::nonlinear);
   runs(whole, kFirst, kSecond, {"run all p0 p1 > g0", "run mm x g0 > h0", "run fetch h0 > y"});
   leaves_open(whole, "replicated is stored to g0", Reason::unclear_type);
+}
+
+TEST_CASE("types: an all-reduce of parts of which one is nothing leaves a term") {
+  Draft d = model("half of it zeros");
+  d.tensor("t0", "undefined", 4, "f32", tests::shards::owned(0));
+  runs(d,
+       with(kFirst, {"run fetch p0[0:2] > q0[0:2]", "run fetch s[2:4] > q0[2:4]", "run all q0 > t0",
+                     "run fetch t0 > y"}),
+       {});
+  refutes(d, "missing-chip", Reason::missing_chip);
+}
+
+TEST_CASE("types: an all-reduce that does not add up is what its op is") {
+  Draft d = model("a product");
+  d.stage("odd", "mul", R"("kind": "allreduce")");
+  runs(d, kFirst, kSecond, {"run odd p0 p1 > y"});
+  refutes(d, "nonlinear", Reason::nonlinear);
+}
+
+TEST_CASE("types: terms that are scaled in two ways are of different sums") {
+  Draft d = model("scaled");
+  d.stage("thrice", "scale", R"("scale": 3)");
+  runs(d, with(kFirst, {"run twice p0 > q0"}), with(kSecond, {"run thrice p1 > q1"}),
+       {"run all q0 q1 > y"});
+  leaves_open(d, "terms of different sums", Reason::unclear_type);
+}
+
+TEST_CASE("types: what is loaded into a buffer is in the range of what it is loaded from") {
+  const auto loaded = [](const std::string& name, int largest) {
+    Draft d = model(name, "i32");
+    const std::string tile = R"("tile": {"rows": 4, "cols": 4, "dtype": "i32"})";
+    d.buffer("b", tile).buffer("c", tile);
+    for (int c = 0; c < 2; ++c) {
+      d.tensor(fmt::format("v{}", c), "undefined", 4, "i32",
+               tests::shards::owned(c) + fmt::format(R"(, "values": [-5, {}])", largest));
+    }
+    runs(d, with(kFirst, {"run fetch p0 > v0"}), with(kSecond, {"run fetch p1 > v1"}),
+         {"run fetch v0 > b", "run fetch v1 > c", "run all b c > y"});
+    return d;
+  };
+  proves(loaded("small ones", 5));
+  leaves_open(loaded("large ones", 2'000'000'000), "i32 need not hold", Reason::no_room);
 }
 
 TEST_CASE("types: a view keeps what its base is") {
