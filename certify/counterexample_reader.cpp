@@ -10,8 +10,8 @@
 #include <optional>
 #include <tuple>
 
+#include "certify/json_document.hpp"
 #include "certify/report.hpp"
-#include "ir/io/locate.hpp"
 #include "ir/program_file.hpp"
 
 namespace spatialcert::certify {
@@ -304,33 +304,13 @@ void CounterexampleReader::require_parts(const char* at) {
 
 namespace {
 
-/// Runs `read` over the root of `json`; what it throws becomes a refusal with path and line.
 template <typename T, typename Read>
 ir::Result<T> read_document(std::string_view json, const std::string& file, Read read) {
-  std::string padded(json);
-  padded.append(simdjson::SIMDJSON_PADDING, '\0');
-  const std::string_view text = std::string_view(padded).substr(0, json.size());
-  const auto refusal = [&](const ir::io::SyntaxFault& fault) {
-    return ir::Refusal{file, fault.place.line, fault.place.path, fault.expected, fault.found};
-  };
-  const auto broken = ir::io::first_syntax_fault(text);
-  if (const auto* fault = std::get_if<ir::io::SyntaxFault>(&broken)) return refusal(*fault);
-  try {
-    simdjson::ondemand::parser parser;
-    simdjson::ondemand::document document;
-    JsonReader::check(parser.iterate(text, padded.size()).get(document));
-    Value root;
-    JsonReader::check(document.get_value().get(root));
-    CounterexampleReader reader(text);
-    return read(reader, root);
-  } catch (const ir::io::RefusedAt& refused) {
-    const auto where = ir::io::place_at(text, static_cast<std::size_t>(refused.at - text.data()));
-    if (const auto* fault = std::get_if<ir::io::SyntaxFault>(&where)) return refusal(*fault);
-    const auto& place = std::get<ir::io::Place>(where);
-    return ir::Refusal{file, place.line, place.path, refused.expected, refused.found};
-  } catch (const ir::io::BrokenText& text_fault) {
-    return ir::Refusal{file, 0, "$", "a counterexample", simdjson::error_message(text_fault.error)};
-  }
+  return read_json_document<T>(json, file, "a counterexample",
+                               [&](std::string_view text, Value& root) -> ir::Result<T> {
+                                 CounterexampleReader reader(text);
+                                 return read(reader, root);
+                               });
 }
 
 }  // namespace

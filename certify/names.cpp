@@ -88,7 +88,9 @@ std::string part_text(const ir::Program& program, ir::ProgramId id, std::uint32_
 std::string source_text(const ir::Program& program, ir::LocationIndex location) {
   if (location == ir::kNoLocation) return {};
   const ir::SourceLocation& source = program.locations[location];
-  return fmt::format("{}:{}", program.source_files[source.file], source.line);
+  const std::string& file = program.source_files[source.file];
+  if (source.column == 0) return fmt::format("{}:{}", file, source.line);
+  return fmt::format("{}:{}:{}", file, source.line, source.column);
 }
 
 std::string region_text(const ir::Program& program, const ir::Region& region) {

@@ -18,7 +18,7 @@ namespace spatialcert::certify {
 [[nodiscard]] std::string engine_text(const ir::Program& program, ir::ProgramId id);
 /// `section attention`, or `the boundary after section attention`.
 [[nodiscard]] std::string part_text(const ir::Program& program, ir::ProgramId id, std::uint32_t op);
-/// `attention.py:120`, or nothing.
+/// `attention.py:120`, `attention.py:120:8`, or nothing.
 [[nodiscard]] std::string source_text(const ir::Program& program, ir::LocationIndex location);
 /// `x[0:16, 0:16]`, `acc[64*i0:64*i0+64]`, `kv page 1 [0:32]`; whole objects by their name only.
 [[nodiscard]] std::string region_text(const ir::Program& program, const ir::Region& region);

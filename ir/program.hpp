@@ -68,10 +68,11 @@ enum class TensorRole : std::uint8_t { input, weight, state, activation, output 
 /// host's.
 enum class Init : std::uint8_t { undefined, zero, external };
 
-/// Where the producing compiler says an item comes from.
+/// Where the producing compiler says an item comes from. For reports: no verdict depends on it.
 struct SourceLocation {
-  std::uint32_t file = 0;  ///< index into Program::source_files
-  std::uint32_t line = 0;  ///< 1-based
+  std::uint32_t file = 0;    ///< index into Program::source_files
+  std::uint32_t line = 0;    ///< 1-based
+  std::uint32_t column = 0;  ///< 1-based; 0 = not known
   friend constexpr auto operator<=>(const SourceLocation&, const SourceLocation&) = default;
 };
 /// Index into Program::locations, or kNoLocation.
@@ -194,6 +195,7 @@ struct Stage {
   OpKind op = OpKind::copy;
   double scale = 1.0;  ///< `scale` only: the constant
   SectionId section;
+  LocationIndex location = kNoLocation;
 };
 
 /// Declared dataflow: `producer` writes `buffer`, `consumer` reads it.

@@ -48,6 +48,12 @@ the report names the size.
 A certificate is written only if the program is certified; with --rule, a partial one if all those
 rules hold. Otherwise a file that was there is not touched, and the report says so.
 
+Views (--html and those below it) are written when all programs are done; FILE may be - for
+standard output, which then has nothing else. --html, --sarif and --junit are one file for the run.
+--dot, --pnml and --perfetto are one per counterexample: FILE if there is one, and
+FILE/PROGRAM.RULE.EXTENSION if there are several or FILE names a folder. Where nothing was refuted
+they are not written, and what was there is not touched.
+
 Exit status: 70 fault of spatialcert's own or unwritable output; else 1 something was refuted; else
 3 a file was refused; else 2 something is undecided; else 0. 64 wrong usage. With --rule never 0.
 
@@ -57,6 +63,7 @@ Examples:
   spatialcert certify --format json -j 8 algorithms/*.xml
   spatialcert certify --rule ordering --smt2 queries --cex found model.json
   spatialcert certify --suggest-to repaired model.json
+  spatialcert certify --sarif run.sarif --junit run.xml --dot nets/ models/*.json
   spatialcert certify --bytes 64MiB --placement in ring.xml
 )";
 

@@ -64,5 +64,6 @@ Command declare_generate(CLI::App& parent);
 Command declare_replay(CLI::App& parent);
 Command declare_explain(CLI::App& parent);
 Command declare_show(CLI::App& parent);
+Command declare_gate(CLI::App& parent);
 
 }  // namespace spatialcert::command

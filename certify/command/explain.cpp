@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "certify/command/command.hpp"
 #include "certify/command/counterexample_file.hpp"
@@ -21,6 +23,7 @@ struct ExplainOptions {
   std::string format = "text";
   bool suggest = false;
   std::string suggestion_folder;
+  std::string smt2_folder;
   ViewFiles views;
   ImportOptions import;
 };
@@ -54,6 +57,25 @@ certify::views::Run run_of(CounterexampleFile file, certify::Provenance provenan
   return run;
 }
 
+/// Asks the rule again, to write what it asks Z3.
+std::vector<std::string> write_queries(const std::string& folder, const ir::Program& program,
+                                       proofs::Rule rule) {
+  std::vector<std::string> failures;
+  certify::Options options;
+  options.rules = {rule};
+  options.on_query = [&](std::string_view name, std::uint64_t number, const std::string& smt2) {
+    const std::string file =
+        fmt::format("{}/{}-{:03}.smt2", file_name_of(program.name), name, number);
+    try {
+      write_file((std::filesystem::path(folder) / file).string(), smt2);
+    } catch (const std::exception& e) {  // the pipeline owes nothing to exceptions of others
+      failures.push_back(fmt::format("--smt2: {}", e.what()));
+    }
+  };
+  (void)certify::certify(program, options);
+  return failures;
+}
+
 int explain(const ExplainOptions& options) {
   const bool json = options.format == "json";
   check_views(options.views, json);
@@ -81,7 +103,12 @@ int explain(const ExplainOptions& options) {
     print(certify::counterexample_text(program, file->counterexample));
     print(provenance.suggestion_text);
   }
-  const auto failures = write_views(options.views, run_of(*std::move(file), std::move(provenance)));
+  std::vector<std::string> failures;
+  if (!options.smt2_folder.empty()) {
+    failures = write_queries(options.smt2_folder, program, certify::rule_of(file->counterexample));
+  }
+  const auto others = write_views(options.views, run_of(*std::move(file), std::move(provenance)));
+  failures.insert(failures.end(), others.begin(), others.end());
   for (const std::string& failure : failures) complain(fmt::format("spatialcert: {}\n", failure));
   return failures.empty() ? 0 : kFault;
 }
@@ -100,6 +127,10 @@ Command declare_explain(CLI::App& parent) {
       ->check(CLI::IsMember({"text", "json"}));
   add_suggestion_options(*app, options->suggest, options->suggestion_folder);
   add_view_options(*app, options->views);
+  app->add_option("--smt2", options->smt2_folder,
+                  "Certify by the refuted rule again, and write every query to "
+                  "DIR/PROGRAM/RULE-nnn.smt2")
+      ->type_name("DIR");
   add_import_options(*app, options->import);
   app->footer(
       "\nThe text is printed unless a view goes to standard output (FILE is -).\n\n"

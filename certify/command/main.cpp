@@ -44,7 +44,7 @@ int run(int argc, char** argv) {
   app.footer(kFooter);
   const Command commands[] = {declare_certify(app),  declare_compose(app), declare_import(app),
                               declare_generate(app), declare_replay(app),  declare_explain(app),
-                              declare_show(app)};
+                              declare_show(app),     declare_gate(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

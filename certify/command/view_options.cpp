@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -27,6 +26,8 @@ struct RunView {
 };
 constexpr RunView kRunViews[] = {
     {"--html", &ViewFiles::html, views::html_view, "Write one HTML page for the run"},
+    {"--sarif", &ViewFiles::sarif, views::sarif_view, "Write SARIF 2.1.0 for the run"},
+    {"--junit", &ViewFiles::junit, views::junit_view, "Write JUnit XML for the run"},
 };
 
 struct CounterexampleView {
@@ -36,7 +37,14 @@ struct CounterexampleView {
   const char* extension;
   const char* help;
 };
-constexpr std::array<CounterexampleView, 0> kCounterexampleViews{};
+constexpr CounterexampleView kCounterexampleViews[] = {
+    {"--dot", &ViewFiles::dot, views::dot_view, ".dot",
+     "Write the net around each counterexample for Graphviz"},
+    {"--pnml", &ViewFiles::pnml, views::pnml_view, ".pnml",
+     "Write the net around each counterexample as PNML"},
+    {"--perfetto", &ViewFiles::perfetto, views::perfetto_view, ".trace.json",
+     "Write the schedules of each counterexample as a trace for ui.perfetto.dev"},
+};
 
 struct Found {
   const ir::Program* program;
@@ -123,6 +131,16 @@ void add_view_options(CLI::App& app, ViewFiles& files) {
   for (const CounterexampleView& view : kCounterexampleViews) {
     app.add_option(view.flag, files.*view.file, view.help)->type_name("FILE")->check(needs_name);
   }
+  app.add_flag("--whole-net", files.options.whole_net,
+               "DOT and PNML: all op instances, not only those around the counterexample");
+  app.add_option("--most-ops", files.options.most_transitions,
+                 fmt::format("DOT and PNML: op instances at most (default: {})",
+                             files.options.most_transitions))
+      ->check(CLI::Range(1U, 10'000'000U));
+  app.add_option("--most-steps", files.options.most_steps,
+                 fmt::format("Perfetto: steps of a schedule at most, the last ones (default: {})",
+                             files.options.most_steps))
+      ->check(CLI::Range(1U, 10'000'000U));
 }
 
 void check_views(const ViewFiles& files, bool json) {

@@ -227,6 +227,22 @@ Proposals propose(const Case& what) {
     case Kind::cycle:
     case Kind::starved:
       propose_depths(what, out);
+      propose_moves(what, out);
+      propose_counts(what, out);
+      break;
+    case Kind::leftover:
+    case Kind::overflow:
+    case Kind::misuse:
+      propose_counts(what, out);
+      break;
+    case Kind::race:
+      propose_handoffs(what, out);
+      break;
+    case Kind::undefined_read:
+      propose_lifetimes(what, out);
+      break;
+    case Kind::double_contribution:
+      propose_operands(what, out);
       break;
     case Kind::overlap:
     case Kind::out_of_memory:

@@ -1,5 +1,7 @@
 #include "certify/views/text.hpp"
 
+#include <fmt/format.h>
+
 #include "ir/io/json_writer.hpp"
 #include "ir/require.hpp"
 
@@ -92,6 +94,11 @@ std::string_view help_of(Rule rule) {
 std::string headline(const ir::Program& program, const proofs::Counterexample& counterexample) {
   const std::string text = counterexample_text(program, counterexample);
   return text.substr(0, text.find('\n'));
+}
+
+std::string schedule_title(const proofs::Counterexample& counterexample, std::size_t number) {
+  const std::size_t count = counterexample.schedules.size();
+  return count < 2 ? "the schedule" : fmt::format("schedule {} of {}", number + 1, count);
 }
 
 namespace {

@@ -17,6 +17,10 @@ namespace spatialcert::certify::views {
 [[nodiscard]] std::string headline(const ir::Program& program,
                                    const proofs::Counterexample& counterexample);
 
+/// `the schedule`, `schedule 2 of 2`.
+[[nodiscard]] std::string schedule_title(const proofs::Counterexample& counterexample,
+                                         std::size_t number);
+
 /// `text` for HTML, between tags or in quoted attributes, after `legible`.
 [[nodiscard]] std::string escaped(std::string_view text);
 

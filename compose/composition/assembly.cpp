@@ -164,6 +164,9 @@ void Assembly::add_declarations(std::uint32_t source) {
     (void)stage_names_.add(stage.name, {number, source, false});
     program.stages.push_back(stage);
     program.stages.back().section = ir::SectionId(position_[source]);
+    if (stage.location != ir::kNoLocation) {
+      program.stages.back().location += numbers.first_location;
+    }
   }
   for (ir::Edge edge : section.edges) {
     edge.producer = ir::StageId(numbers.first_stage + edge.producer.value());

@@ -62,17 +62,18 @@ Site ProgramReader::site(Value& value) const {
 
 LocationIndex ProgramReader::location(Value& value) {
   const char* const at = JsonReader::start(value);
-  SourceLocation place;
-  const std::size_t count = json_.elements(value, "a source location [file index, line]",
-                                           [&](Value& item, std::size_t position) {
-                                             const std::uint32_t number = json_.index(item);
-                                             if (position == 0) place.file = number;
-                                             if (position == 1) place.line = number;
-                                           });
-  if (count != 2) {
-    JsonReader::refuse(at, "a source location [file index, line]",
-                       fmt::format("{} numbers", count));
+  constexpr const char* kExpected = "a source location [file index, line] or [..., column]";
+  std::uint32_t part[3] = {0, 0, 0};
+  const std::size_t count =
+      json_.elements(value, kExpected, [&](Value& item, std::size_t position) {
+        const std::uint32_t number = json_.index(item);
+        if (position < 3) part[position] = number;
+      });
+  if (count != 2 && count != 3) {
+    JsonReader::refuse(at, kExpected, fmt::format("{} numbers", count));
   }
+  if (count == 3 && part[2] == 0) JsonReader::refuse(at, "a column of at least 1", "0");
+  const SourceLocation place{part[0], part[1], part[2]};
   // Items in a row often come from one line.
   if (program_.locations.empty() || program_.locations.back() != place) {
     program_.locations.push_back(place);

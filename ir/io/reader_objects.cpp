@@ -16,8 +16,8 @@ constexpr Key kBufferKeys[] = {{"name"},           {"kind"},           {"site"},
                                {"view", false},    {"source", false}};
 constexpr Key kSemaphoreKeys[] = {{"name"},    {"site"},           {"initial", false},
                                   {"maximum"}, {"restart", false}, {"handoff", false}};
-constexpr Key kStageKeys[] = {
-    {"name"}, {"kind"}, {"op", false}, {"scale", false}, {"section", false}};
+constexpr Key kStageKeys[] = {{"name"},         {"kind"},           {"op", false},
+                              {"scale", false}, {"section", false}, {"source", false}};
 constexpr Key kEdgeKeys[] = {{"producer"}, {"buffer"}, {"consumer"}, {"handoff", false}};
 constexpr Key kViewKeys[] = {{"of"}, {"offset", false}};
 constexpr Key kTileKeys[] = {{"rows"}, {"cols"}, {"dtype"}};
@@ -244,6 +244,9 @@ void ProgramReader::read_stage(Value& value) {
       case 3:
         scale_at = JsonReader::start(member);
         stage.scale = json_.number(member);
+        break;
+      case 5:
+        stage.location = location(member);
         break;
       default:
         has_section = true;

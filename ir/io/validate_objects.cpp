@@ -99,6 +99,7 @@ void Validation::check_stages() const {
     if (!(stage.section.value() < program_.sections.size())) {
       refuse(path("section"), "a declared section");
     }
+    check_location(stage.location, [&] { return fmt::format("$.stages[{}]", i); });
   }
 }
 

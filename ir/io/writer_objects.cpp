@@ -52,7 +52,9 @@ void ProgramWriter::write_source(LocationIndex location) {
   const SourceLocation& place = program_.locations[location];
   out_ << ",\"source\":[";
   out_.number(place.file) << ",";
-  out_.number(place.line) << "]";
+  out_.number(place.line);
+  if (place.column != 0) (out_ << ",").number(place.column);
+  out_ << "]";
 }
 
 void ProgramWriter::write_tensor(const Tensor& tensor) {
@@ -139,7 +141,9 @@ void ProgramWriter::write_stage(const Stage& stage) {
     out_.real(stage.scale);
   }
   out_ << ",\"section\":";
-  out_.quoted(program_.sections[stage.section.value()].name) << "}";
+  out_.quoted(program_.sections[stage.section.value()].name);
+  write_source(stage.location);
+  out_ << "}";
 }
 
 void ProgramWriter::write_edge(const Edge& edge) {

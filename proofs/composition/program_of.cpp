@@ -64,6 +64,7 @@ ir::Program program_of(const ir::Program& program, const Class& one) {
   for (const std::uint32_t number : excerpt.stages) {
     ir::Stage& stage = out.stages.emplace_back(program.stages[number]);
     stage.section = ir::SectionId(std::uint32_t{0});
+    stage.location = ir::kNoLocation;
   }
   out.edges = excerpt.edges;
   ir::Section& section = out.sections.emplace_back(program.sections[excerpt.section]);

@@ -97,6 +97,15 @@ TEST_CASE("composition: sections that are almost alike are not") {
           named(p.buffers, "q2").page_bytes = 128;
           named(p.buffers, "q2").address = 1024;
         }) == "2 classes");
+  // Where things come from makes no difference.
+  CHECK(classes([](Program& p) {
+          p.source_files = {"model.py"};
+          p.locations = {{0, 3, 4}};
+          named(p.stages, "s1_s").location = 0;
+          p.tensors[0].location = 0;
+          p.sections[1].location = 0;
+          for (ir::EngineProgram& engine : p.programs) engine.ops.back().location = 0;
+        }) == classes([](Program&) {}));
   CHECK(classes([](Program& p) { named(p.stages, "s1_s").kind = ir::StageKind::store; }) ==
         "2 classes");
   CHECK(classes([](Program& p) { named(p.stages, "s1_s").op = ir::OpKind::neg; }) == "2 classes");

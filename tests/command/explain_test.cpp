@@ -86,3 +86,43 @@ TEST_CASE("a view that cannot be written ends in 70, whatever the verdict") {
   CHECK(certified.status == 70);
   CHECK(contains(certified.out, "\"exit_status\": 70"));
 }
+
+TEST_CASE("views of counterexamples are one file, or a folder of them") {
+  const TemporaryFolder folder;
+  const std::string one = golden("crossed-waits-of-two-engines");
+  const std::string two = golden("two-sections-of-one-phase-share-a-tensor");  // by two rules
+  CHECK(run({"certify", "--quiet", one, "--dot", folder / "net.dot"}).status == 1);
+  CHECK(read_file(folder / "net.dot").starts_with("digraph"));
+  CHECK(run({"certify", "--quiet", one, "--dot", folder / "nets/"}).status == 1);
+  CHECK(read_file(folder / "nets/crossed-waits-of-two-engines.liveness.dot") ==
+        read_file(folder / "net.dot"));
+  CHECK(run({"certify", "--quiet", two, "--pnml", folder / "several"}).status == 1);
+  for (const char* rule : {"isolation", "ordering"}) {
+    const std::string name =
+        std::string("several/two-sections-of-one-phase-share-a-tensor.") + rule + ".pnml";
+    CHECK(read_file(folder / name).starts_with("<?xml"));
+  }
+  // What is there already stays, and says so.
+  const ChildResult in_the_way = run({"certify", "--quiet", two, "--dot", folder / "net.dot"});
+  CHECK(in_the_way.status == 70);
+  CHECK(contains(in_the_way.err, "--dot"));
+  CHECK(read_file(folder / "net.dot").starts_with("digraph"));
+  const ChildResult no_room = run({"certify", two, "--dot", "-"});
+  CHECK(no_room.status == 70);
+  CHECK(contains(no_room.err, "name a folder"));
+  CHECK(run({"certify", "--quiet", golden("certified-sum"), "--dot", folder / "none.dot"}).status ==
+        0);
+  CHECK_FALSE(fs::exists(folder / "none.dot"));
+}
+
+TEST_CASE("programs of one name have views of their own, as they have files of --cex") {
+  const TemporaryFolder folder;
+  const std::string program = golden("missing-wait");
+  CHECK(run({"certify", "--quiet", program, program, "--dot", folder / "nets/", "--cex",
+             folder / "cex"})
+            .status == 1);
+  for (const char* name : {"missing-wait.ordering", "missing-wait-2.ordering"}) {
+    CHECK(fs::exists(folder / (std::string("nets/") + name + ".dot")));
+    CHECK(fs::exists(folder / (std::string("cex/") + name + ".json")));
+  }
+}

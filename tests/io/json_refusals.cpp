@@ -161,6 +161,8 @@ TEST_CASE("refused: values of the wrong type") {
       {R"("mesh":[2,1])", R"("mesh":[2,1,1])", "$.target.mesh", "[width, height]", "3 numbers"});
   check_refused({R"("source":[1,9])", R"("source":[1])", "$.buffers[3].source",
                  "[file index, line]", "1 numbers"});
+  check_refused({R"("source":[1,9])", R"("source":[1,9,2,3])", "$.buffers[3].source",
+                 "[..., column]", "4 numbers"});
   check_refused({R"("bytes":[0,256])", R"("bytes":[0])",
                  "$.programs[1].ops[0].ops[1].ops[0].writes[0].bytes", "[begin, end)", "1 bounds"});
   check_refused({R"("range":[1,3])", R"("range":[1,2,3])", "$.boundaries[0].ops[1].range",

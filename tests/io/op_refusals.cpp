@@ -64,8 +64,12 @@ TEST_CASE("refused: loops") {
                  "$.programs[1].ops[0].ops[3].ops", "at least one op", "none"});
   check_refused({R"({"repeat":4,"source":[0,7])", R"({"repeat":4,"source":[2,7])",
                  "$.programs[1].ops[0].source", "source files", "file 2"});
-  check_refused({R"("source":[1,20])", R"("source":[1,0])",
+  check_refused({R"("source":[1,20,5])", R"("source":[1,0,5])",
                  "$.programs[1].ops[0].ops[1].ops[0].source", "at least 1", "0"});
+  check_refused({R"("source":[1,20,5])", R"("source":[1,20,0])",
+                 "$.programs[1].ops[0].ops[1].ops[0].source", "a column of at least 1", "0"});
+  check_refused({R"("source":[0,2,1])", R"("source":[2,2,1])", "$.stages[2].source",
+                 "one of the 2 source files", "file 2"});
   CHECK(parse_program(rich_with(R"({"repeat":4,"source":[0,7])",
                                 R"({"repeat":1000000000000000000,"source":[0,7])"),
                       "long")

@@ -39,7 +39,7 @@ inline constexpr std::string_view kRichProgram = R"({"format":"spatialcert-progr
 "stages":[
 {"name":"load_x","kind":"load","section":"first"},
 {"name":"halve","kind":"compute","op":"scale","scale":0.1,"section":"first"},
-{"name":"fetch","kind":"copy","section":"second"},
+{"name":"fetch","kind":"copy","section":"second","source":[0,2,1]},
 {"name":"store_y","kind":"store","section":"second"}],
 "edges":[
 {"producer":"load_x","buffer":"q","consumer":"halve"},
@@ -83,7 +83,7 @@ inline constexpr std::string_view kRichProgram = R"({"format":"spatialcert-progr
 {"repeat":4,"source":[0,7],"ops":[
 {"reserve":"q","n":2},
 {"repeat":2,"ops":[
-{"run":"load_x","reads":[{"tensor":"x","rows":[{"i1":8,"i0":16},{"const":8,"i0":16,"i1":8}],"cols":[0,16]}],"writes":[{"fifo":"q","page":1,"bytes":[0,256]}],"source":[1,20]}]},
+{"run":"load_x","reads":[{"tensor":"x","rows":[{"i1":8,"i0":16},{"const":8,"i0":16,"i1":8}],"cols":[0,16]}],"writes":[{"fifo":"q","page":1,"bytes":[0,256]}],"source":[1,20,5]}]},
 {"push":"q"}]},
 {"post":"go"}]},
 {"site":[0,0,0],"engine":"compute","ops":[

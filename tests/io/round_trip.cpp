@@ -58,7 +58,7 @@ TEST_CASE("engine programs are sorted and their loops are flat") {
   CHECK(load.spans[0].end == 5);
   CHECK(load.spans[1].boundary == BoundaryId(std::uint32_t{0}));
   const SourceLocation& place = program.locations[load.ops[3].location];
-  CHECK(place == SourceLocation{1, 20});
+  CHECK(place == SourceLocation{1, 20, 5});
 }
 
 TEST_CASE("reads stand before writes, and terms are sorted") {

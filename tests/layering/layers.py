@@ -22,7 +22,7 @@ THIRD_PARTIES = {
     'simdjson': {'ir_io', 'certify', 'compose'},
     'zstd': {'ir_io'},
     'openssl/': {'ir_io'},
-    'pugixml': {'ir_import', 'compose'},
+    'pugixml': {'ir_import', 'compose', 'certify'},
     'CLI/': {'command', 'recheck'},
 }
 
