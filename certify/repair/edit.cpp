@@ -72,18 +72,12 @@ class Application {
     bool operands = false;
     for (const Edit& edit : edits_) {
       if (!std::visit([&](const auto& e) { return take(e); }, edit)) return std::nullopt;
-      operands |=
-          std::holds_alternative<AddOperand>(edit) || std::holds_alternative<RemoveOperand>(edit);
+      operands |= std::holds_alternative<RemoveOperand>(edit);
     }
     for (std::size_t p = 0; p < ops_.size(); ++p) {
       const OpEdits& e = ops_[p];
       if (e.before.empty() && e.after.empty() && e.gone.empty() && e.count.empty()) continue;
       program_.programs[p] = Rewriter(program_.programs[p], e).run();
-    }
-    for (const Edit& edit : edits_) {
-      if (const auto* close = std::get_if<CloseBoundary>(&edit)) {
-        if (!insert_boundary(*close)) return std::nullopt;
-      }
     }
     if (ir::validate(program_)) return std::nullopt;
     if (!same_runs(before_, program_, operands)) return std::nullopt;
@@ -145,24 +139,12 @@ class Application {
     program_.semaphores.at(e.semaphore.value()).maximum = e.maximum;
     return true;
   }
-  bool take(const AddOperand& e) {
-    return operands(e.at, [&](std::vector<ir::Access>& all) {
-      const auto writes =
-          std::find_if(all.begin(), all.end(), [](const auto& a) { return a.write; });
-      all.insert(writes, {e.region, false});
-    });
-  }
   bool take(const RemoveOperand& e) {
     return operands(e.at, [&](std::vector<ir::Access>& all) {
       if (e.operand < all.size() && !all[e.operand].write)
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(e.operand));
     });
   }
-  bool take(const ChangeSlice& e) {
-    program_.sliced.at(e.sliced).slices.at(e.part).ranges = e.ranges;
-    return true;
-  }
-  bool take(const CloseBoundary&) { return true; }
 
   /// Accesses of all ops stand one behind the other, in order.
   template <typename Change>
@@ -185,39 +167,6 @@ class Application {
     }
     program_.accesses = std::move(accesses);
     return true;
-  }
-
-  /// Behind the last span of a section up to `after`, in every engine program that takes part.
-  bool insert_boundary(const CloseBoundary& close) {
-    std::optional<std::uint32_t> number;
-    for (std::uint32_t b = 0; b < program_.boundaries.size(); ++b) {
-      if (program_.boundaries[b].after == close.after) number = b;
-    }
-    if (!number || program_.boundaries[*number].closed) return false;
-    program_.boundaries[*number].closed = true;
-    for (std::size_t p = 0; p < close.ops.size() && p < program_.programs.size(); ++p) {
-      if (!close.ops[p].empty()) insert_span(program_.programs[p], close, p, *number);
-    }
-    return true;
-  }
-  void insert_span(ir::EngineProgram& one, const CloseBoundary& close, std::size_t p,
-                   std::uint32_t boundary) {
-    const auto section_of = [&](const ir::Span& span) {
-      return span.section.valid() ? span.section : program_.boundaries[span.boundary.value()].after;
-    };
-    std::size_t behind = 0;
-    for (std::size_t s = 0; s < one.spans.size(); ++s) {
-      if (section_of(one.spans[s]).value() <= close.after.value()) behind = s + 1;
-    }
-    const std::uint32_t at = behind == 0 ? 0 : one.spans[behind - 1].end;
-    const auto length = static_cast<std::uint32_t>(close.ops[p].size());
-    one.ops.insert(one.ops.begin() + at, close.ops[p].begin(), close.ops[p].end());
-    for (std::size_t s = behind; s < one.spans.size(); ++s) {
-      one.spans[s].begin += length;
-      one.spans[s].end += length;
-    }
-    one.spans.insert(one.spans.begin() + static_cast<std::ptrdiff_t>(behind),
-                     {ir::SectionId(), ir::BoundaryId(boundary), at, at + length});
   }
 
   const ir::Program& before_;
@@ -268,7 +217,7 @@ std::vector<Run> runs_of(const ir::Program& program, const ir::EngineProgram& on
 
 }  // namespace
 
-std::optional<ir::Program> apply(const ir::Program& program, const Edits& edits) {
+std::optional<ir::Program> edited(const ir::Program& program, const Edits& edits) {
   return Application(program, edits).run();
 }
 
@@ -288,7 +237,6 @@ Cost& operator+=(Cost& to, const Cost& more) {
   to.pages += more.pages;
   to.ops += more.ops;
   to.operands += more.operands;
-  to.boundaries += more.boundaries;
   return to;
 }
 
@@ -298,17 +246,12 @@ Cost cost_of(const ir::Program& program, const Edits& edits) {
     if (std::holds_alternative<InsertOp>(edit)) ++cost.ops;
     if (std::holds_alternative<RemoveOp>(edit)) --cost.ops;
     if (std::holds_alternative<AddSemaphore>(edit)) ++cost.semaphores;
-    if (std::holds_alternative<AddOperand>(edit)) ++cost.operands;
     if (std::holds_alternative<RemoveOperand>(edit)) --cost.operands;
     if (const auto* deeper = std::get_if<ChangeDepth>(&edit)) {
       const ir::Buffer& fifo = program.buffers[deeper->fifo.value()];
       const auto more = static_cast<std::int64_t>(deeper->pages - fifo.pages);
       cost.pages += more;
       cost.bytes += more * static_cast<std::int64_t>(fifo.page_bytes);
-    }
-    if (const auto* close = std::get_if<CloseBoundary>(&edit)) {
-      ++cost.boundaries;
-      for (const auto& ops : close->ops) cost.ops += static_cast<std::int64_t>(ops.size());
     }
   }
   return cost;
@@ -319,7 +262,6 @@ std::optional<OpRef> place_of(const Edit& edit) {
   if (const auto* e = std::get_if<RemoveOp>(&edit)) return e->at;
   if (const auto* e = std::get_if<MoveOp>(&edit)) return e->from;
   if (const auto* e = std::get_if<ChangeCount>(&edit)) return e->at;
-  if (const auto* e = std::get_if<AddOperand>(&edit)) return e->at;
   if (const auto* e = std::get_if<RemoveOperand>(&edit)) return e->at;
   return std::nullopt;
 }

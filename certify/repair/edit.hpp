@@ -1,7 +1,7 @@
 // Edits of a program: what a repair may change.
 //
-// A repair adds, moves or removes synchronisation, moves or enlarges storage, and corrects the
-// members of an all-reduce or of a slicing. Runs stay: every engine program performs the same runs
+// A repair adds, moves or removes synchronisation, moves or enlarges storage, and takes operands
+// from all-reduces that they take twice. Runs stay: every engine program performs the same runs
 // in the same order, and they read and write what they did (but for the operands of an all-reduce
 // that an edit names). Untrusted: whatever comes out is validated and certified like any program.
 #pragma once
@@ -71,40 +71,23 @@ struct ChangeMaximum {
   ir::SemaphoreId semaphore;
   std::int64_t maximum = 0;
 };
-/// One operand more (the last one), or one less, of an all-reduce.
-struct AddOperand {
-  OpRef at;
-  ir::Region region;
-};
+/// One operand less of an all-reduce.
 struct RemoveOperand {
   OpRef at;
   std::uint32_t operand = 0;  ///< among the accesses of the op
 };
-struct ChangeSlice {
-  std::uint32_t sliced = 0;  ///< into Program::sliced
-  std::uint32_t part = 0;
-  std::vector<ir::IndexRange> ranges;
-};
-/// The boundary after a section becomes closed. Its ops are `CloseBoundary::ops`, one list per
-/// engine program (empty: it does not take part).
-struct CloseBoundary {
-  ir::SectionId after;
-  std::vector<std::vector<ir::Op>> ops;
-};
 
 using Edit = std::variant<InsertOp, RemoveOp, MoveOp, ChangeCount, ChangeDepth, MoveBuffer,
-                          KeepBuffer, AddSemaphore, ChangeMaximum, AddOperand, RemoveOperand,
-                          ChangeSlice, CloseBoundary>;
+                          KeepBuffer, AddSemaphore, ChangeMaximum, RemoveOperand>;
 using Edits = std::vector<Edit>;
 
 /// What a program has more (or, negative, less) after edits.
 struct Cost {
   std::int64_t bytes = 0;  ///< of memory spaces, by FIFOs that became deeper
   std::int64_t semaphores = 0;
-  std::int64_t pages = 0;       ///< of FIFOs
-  std::int64_t ops = 0;         ///< op texts
-  std::int64_t operands = 0;    ///< of all-reduces
-  std::int64_t boundaries = 0;  ///< closed
+  std::int64_t pages = 0;     ///< of FIFOs
+  std::int64_t ops = 0;       ///< op texts
+  std::int64_t operands = 0;  ///< of all-reduces
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 [[nodiscard]] Cost cost_of(const ir::Program& program, const Edits& edits);
@@ -113,7 +96,7 @@ Cost& operator+=(Cost& to, const Cost& more);
 /// A copy of `program` with all edits, which refer to it as it is before them. Nothing if they do
 /// not fit together, the result is not well-formed (ir/validate.hpp), or it would perform other
 /// runs.
-[[nodiscard]] std::optional<ir::Program> apply(const ir::Program& program, const Edits& edits);
+[[nodiscard]] std::optional<ir::Program> edited(const ir::Program& program, const Edits& edits);
 
 /// Does every engine program perform the same runs in the same loops, and does each of them touch
 /// the same regions? Operands of all-reduces are not compared where `operands` allows it.

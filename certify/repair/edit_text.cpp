@@ -64,30 +64,11 @@ class Words {
     return fmt::format("semaphore {} at {}: maximum {} instead of {}", semaphore.name,
                        site_text(program_, semaphore.site), e.maximum, semaphore.maximum);
   }
-  std::string operator()(const AddOperand& e) const {
-    return fmt::format("add the operand {} to {}", region_text(program_, e.region), place(e.at));
-  }
   std::string operator()(const RemoveOperand& e) const {
     return fmt::format(
         "remove operand {}, {}, from {}", e.operand,
         region_text(program_, program_.accesses[op(e.at).first_access + e.operand].region),
         place(e.at));
-  }
-  std::string operator()(const ChangeSlice& e) const {
-    const ir::SlicedTensor& sliced = program_.sliced[e.sliced];
-    std::string ranges;
-    for (const ir::IndexRange& range : e.ranges)
-      ranges += fmt::format("{}[{}, {})", ranges.empty() ? "" : " ", range.begin, range.end);
-    return fmt::format("part {} of {}, {}: indices {} of its {}", e.part, sliced.name,
-                       program_.tensors[sliced.slices[e.part].tensor.value()].name, ranges,
-                       to_string(sliced.axis));
-  }
-  std::string operator()(const CloseBoundary& e) const {
-    std::size_t programs = 0;
-    for (const auto& ops : e.ops) programs += ops.empty() ? 0 : 1;
-    return fmt::format("close the boundary after section {} with a rendezvous of {}",
-                       section(e.after),
-                       count_text(static_cast<std::int64_t>(programs), "engine program"));
   }
 
  private:
@@ -131,15 +112,13 @@ std::string cost_text(const Cost& cost) {
   add(cost.semaphores, "semaphore", "");
   add(cost.ops, "op", "");
   add(cost.operands, "operand", "");
-  add(cost.boundaries, "rendezvous", "");
   return text.empty() ? "nothing" : text;
 }
 
 const char* kind_name(const Edit& edit) {
   constexpr const char* kNames[] = {
-      "insert-op",      "remove-op",    "move-op",       "change-count",   "change-depth",
-      "move-buffer",    "keep-buffer",  "add-semaphore", "change-maximum", "add-operand",
-      "remove-operand", "change-slice", "close-boundary"};
+      "insert-op",   "remove-op",   "move-op",       "change-count",   "change-depth",
+      "move-buffer", "keep-buffer", "add-semaphore", "change-maximum", "remove-operand"};
   static_assert(std::size(kNames) == std::variant_size_v<Edit>);
   return kNames[edit.index()];
 }

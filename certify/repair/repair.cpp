@@ -146,7 +146,7 @@ class Search {
       for (auto& line : proposals.tried) note(tried, std::move(line));
       for (auto& line : proposals.obstacles) note(obstacles, std::move(line));
       for (Candidate& candidate : proposals.candidates) {
-        auto changed = apply(program, candidate.edits);
+        auto changed = edited(program, candidate.edits);
         if (!changed || !seen.insert(ir::digest(*changed)).second) continue;
         if (!affordable()) break;
         Tried one{*std::move(changed), {}, std::move(candidate), against, rule_of(*against)};
@@ -189,7 +189,7 @@ class Search {
       const auto& fifo = std::get<ChangeDepth>(candidate.edits[i]);
       const std::string& name = program.buffers[fifo.fifo.value()].name;
       const auto changed = candidate.smaller[i].empty() ? std::optional(program)
-                                                        : apply(program, candidate.smaller[i]);
+                                                        : edited(program, candidate.smaller[i]);
       if (!changed) continue;
       const ProgramReport report = judge_by(*changed, liveness);
       if (report.rules.empty()) continue;

@@ -33,7 +33,6 @@ void write_cost(const Cost& cost, ir::io::JsonWriter& json) {
   json.key("semaphores").integer(cost.semaphores);
   json.key("ops").integer(cost.ops);
   json.key("operands").integer(cost.operands);
-  json.key("boundaries").integer(cost.boundaries);
   json.close();
 }
 
