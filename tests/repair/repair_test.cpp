@@ -149,7 +149,6 @@ TEST_CASE("a repair of a golden program is certified by a run of its own, and ke
     CHECK_MESSAGE(certified == (suggestion.outcome == repair::Outcome::certified), text);
     CHECK(repair::same_runs(program, *back, true));
     repaired += certified ? 1 : 0;
-    MESSAGE(name << "\n" << text);
   }
   CHECK(refuted >= 25);
   CHECK(repaired >= 12);
