@@ -14,7 +14,11 @@
 #include "ir/require.hpp"
 #include "proofs/composition/find.hpp"
 #include "proofs/composition/labels.hpp"
+#include "proofs/composition/prove_joins.hpp"
+#include "proofs/composition/prove_types.hpp"
+#include "proofs/composition/types.hpp"
 #include "proofs/memory/rule.hpp"
+#include "proofs/slices/rule.hpp"
 #include "smt/query.hpp"
 
 namespace spatialcert::certify {
@@ -57,25 +61,26 @@ class Composition {
   bool judge(const JudgeSection& judge_section) {
     Options trial = options_;
     trial.on_query = nullptr;  // nobody wants the questions of what comes to nothing
-    const bool labels = proofs::applies(Rule::shard, program_);
-    if (labels) trial.keep_witnesses = true;
-    if (labels) trial.fold_from.reset();  // labels pass through all trips
+    if (contents_are_followed()) trial.keep_witnesses = true;
+    if (contents_are_followed()) trial.fold_from.reset();  // they pass through all trips
     for (const auto& one : division_.classes) {
       ProgramReport judged = judge_section(proofs::composition::program_of(program_, one), trial);
       if (!holds(judged)) return false;
       add(std::move(judged), one.sections);
     }
-    return memory(nullptr) && (!labels || shard());
+    if (contents_are_followed()) translate();
+    return of_whole(nullptr) && shard() && types(nullptr);
   }
 
   /// Asks everything once more, for whoever wants the questions.
   void ask_again(const JudgeSection& judge_section) {
     Numbered numbered(options_);
     Options again = numbered.apply(options_);
-    if (proofs::applies(Rule::shard, program_)) again.fold_from.reset();
+    if (contents_are_followed()) again.fold_from.reset();
     for (const auto& one : division_.classes)
       static_cast<void>(judge_section(proofs::composition::program_of(program_, one), again));
-    static_cast<void>(memory(again.on_query));
+    static_cast<void>(of_whole(again.on_query));
+    static_cast<void>(types(again.on_query));
   }
 
   ProgramReport report(const ProgramReport& head, const ir::Digest& digest) {
@@ -94,6 +99,8 @@ class Composition {
     out.certificate->class_of = division_.class_of;
     out.certificate->classes = std::move(proofs_);
     out.certificate->shard = shard_;
+    if (typing_) out.certificate->reduction = proofs::reduction::Witness{typing_};
+    if (applies(Rule::slices)) out.certificate->slices = proofs::slices::Witness{};
     return out;
   }
 
@@ -113,51 +120,119 @@ class Composition {
     if (judged.certificate) proofs_.push_back(std::move(*judged.certificate));
   }
 
-  /// Where buffers lie is a matter of the whole program.
-  bool memory(const decltype(Options::on_query)& on_query) {
+  [[nodiscard]] bool applies(Rule rule) const { return proofs::applies(rule, program_); }
+  [[nodiscard]] bool contents_are_followed() const {
+    return applies(Rule::shard) || applies(Rule::reduction);
+  }
+
+  /// Asks Z3 about the whole program: true if `prove(session)` is. One session does for all rules,
+  /// because a fresh one costs more than most of them.
+  template <typename Prove>
+  bool ask(Rule rule, const decltype(Options::on_query)& on_query, Prove prove) {
     const auto start = Clock::now();
-    smt::Session session;
-    session.limits.resource = options_.rlimit;
+    session_.limits.resource = options_.rlimit;
+    session_.queries = session_.resource = 0;
     if (on_query) {
-      session.on_query = [&](const std::string& smt2) {
-        on_query(proofs::to_string(Rule::memory), session.queries, smt2);
+      session_.on_query = [&](const std::string& smt2) {
+        on_query(proofs::to_string(rule), session_.queries, smt2);
       };
+      session_.performer = nullptr;
+      session_.impossible.clear();  // what has been asked before is asked again
+      session_.solved.clear();
     } else {
-      session.performer = options_.performer;
+      session_.performer = options_.performer;
     }
-    proofs::Subject layout;  // the rule looks at nothing but the program
-    layout.program = &program_;
-    const auto search = proofs::memory::prove(layout, session);
+    const bool proved = prove(session_);
     if (!on_query) {  // asked once more, it is the same again
-      RuleReport& sum = of_rule_[index_of(Rule::memory)];
-      sum.queries += session.queries;
-      sum.resource += session.resource;
+      RuleReport& sum = of_rule_[index_of(rule)];
+      sum.queries += session_.queries;
+      sum.resource += session_.resource;
       sum.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     }
-    return std::holds_alternative<proofs::Proved<proofs::memory::Witness>>(search);
+    return proved;
+  }
+
+  /// Rules that need no class.
+  bool of_whole(const decltype(Options::on_query)& on_query) {
+    return boundary(on_query) && isolation(on_query) && memory(on_query) && slices(on_query);
+  }
+
+  bool boundary(const decltype(Options::on_query)& on_query) {
+    return ask(Rule::boundary, on_query, [&](smt::Session& session) {
+      return !proofs::composition::prove_boundaries(program_, session);
+    });
+  }
+
+  bool isolation(const decltype(Options::on_query)& on_query) {
+    return ask(Rule::isolation, on_query, [&](smt::Session& session) {
+      return !proofs::composition::prove_isolation(program_, division_, session);
+    });
+  }
+
+  /// Where buffers lie is a matter of the whole program.
+  bool memory(const decltype(Options::on_query)& on_query) {
+    return ask(Rule::memory, on_query, [&](smt::Session& session) {
+      proofs::Subject layout;  // the rule looks at nothing but the program
+      layout.program = &program_;
+      const auto search = proofs::memory::prove(layout, session);
+      return std::holds_alternative<proofs::Proved<proofs::memory::Witness>>(search);
+    });
+  }
+
+  /// So is how full tensors are cut.
+  bool slices(const decltype(Options::on_query)& on_query) {
+    if (!applies(Rule::slices)) return true;
+    return ask(Rule::slices, on_query, [&](smt::Session& session) {
+      proofs::Subject declared;  // the rule looks at nothing but the program
+      declared.program = declared.text = &program_;
+      const auto search = proofs::slices::prove(declared, session);
+      if (!std::holds_alternative<proofs::Proved<proofs::slices::Witness>>(search)) return false;
+      const auto checked = proofs::slices::check(declared, {});
+      const auto* accepted = std::get_if<proofs::Accepted>(&checked);
+      if (accepted != nullptr) slices_ = accepted->obligations;
+      return accepted != nullptr;
+    });
+  }
+
+  /// The classes' programs, whose loops are not folded.
+  void translate() {
+    programs_.reserve(division_.classes.size());  // subjects refer to them
+    for (std::size_t c = 0; c < division_.classes.size(); ++c) {
+      programs_.push_back(proofs::composition::program_of(program_, division_.classes[c]));
+      auto made = proofs::make_subject(programs_.back(), proofs_[c].justified);
+      SPATIALCERT_REQUIRE(std::holds_alternative<proofs::Subject>(made),
+                          "it was translated before");
+      subjects_.push_back(std::move(std::get<proofs::Subject>(made)));
+    }
+  }
+
+  bool types(const decltype(Options::on_query)& on_query) {
+    if (!applies(Rule::reduction)) return true;
+    return ask(Rule::reduction, on_query, [&](smt::Session& session) {
+      const auto found = proofs::composition::prove_types(program_, division_, subjects_, session);
+      const auto* typing = std::get_if<proofs::reduction::Typing>(&found);
+      if (typing == nullptr) return false;
+      typing_ = *typing;
+      const auto checked =
+          proofs::composition::check_types(program_, division_, subjects_, *typing);
+      const auto* typed = std::get_if<std::uint64_t>(&checked);
+      if (typed != nullptr) typed_ = *typed;
+      return typed != nullptr;
+    });
   }
 
   /// Labels that recur after one round more, which is nearly always the second one.
   bool shard() {
+    if (!applies(Rule::shard)) return true;
     const auto start = Clock::now();
-    std::vector<ir::Program> programs;
-    std::vector<proofs::Subject> subjects;
-    programs.reserve(division_.classes.size());  // subjects refer to them
-    for (std::size_t c = 0; c < division_.classes.size(); ++c) {
-      programs.push_back(proofs::composition::program_of(program_, division_.classes[c]));
-      auto made = proofs::make_subject(programs.back(), proofs_[c].justified);
-      SPATIALCERT_REQUIRE(std::holds_alternative<proofs::Subject>(made),
-                          "it was translated before");
-      subjects.push_back(std::move(std::get<proofs::Subject>(made)));
-    }
-    proofs::composition::LabelRounds rounds(program_, division_, subjects);
+    proofs::composition::LabelRounds rounds(program_, division_, subjects_);
     for (std::uint32_t r = 0; r < proofs::shard::kMostRounds && !shard_; ++r) {
       rounds.remember();
       if (rounds.perform()) return false;
       if (rounds.recurs()) shard_ = proofs::shard::Witness{r, r + 1};
     }
     if (!shard_) return false;
-    const auto checked = proofs::composition::check_labels(program_, division_, subjects, *shard_);
+    const auto checked = proofs::composition::check_labels(program_, division_, subjects_, *shard_);
     const auto* stores = std::get_if<std::uint64_t>(&checked);
     if (stores == nullptr) return false;
     RuleReport& sum = of_rule_[index_of(Rule::shard)];
@@ -176,6 +251,8 @@ class Composition {
     out.verdict = Verdict::certified;
     out.obligations = proofs::composition::shown(rule, division_, counts_[index_of(rule)]);
     if (rule == Rule::shard) out.obligations = label_stores_;
+    if (rule == Rule::reduction) out.obligations = typed_;
+    if (rule == Rule::slices) out.obligations = slices_;
     if (rule == Rule::flow) out.detail = undeclared_text(out.undeclared);
     if (rule == Rule::liveness)
       out.detail = division_.classes.size() == 1
@@ -190,8 +267,12 @@ class Composition {
   std::array<RuleReport, proofs::kRules> of_rule_;
   std::array<std::vector<std::uint64_t>, proofs::kRules> counts_;  ///< obligations, per class
   std::vector<proofs::Proof> proofs_;
+  smt::Session session_;
+  std::vector<ir::Program> programs_;  ///< of the classes, where contents are followed
+  std::vector<proofs::Subject> subjects_;
   std::optional<proofs::shard::Witness> shard_;
-  std::uint64_t label_stores_ = 0;
+  std::optional<proofs::reduction::Typing> typing_;
+  std::uint64_t label_stores_ = 0, typed_ = 0, slices_ = 0;
   std::uint64_t places_ = 0, pairs_ = 0, looked_at_ = 0;
 };
 

@@ -114,11 +114,13 @@ enum class Depth : std::uint8_t { exact, guaranteed };
 enum class Lifetime : std::uint8_t { section, resident };
 
 /// Layout of a page as a matrix: row-major, rows * cols * size_of(dtype) == page_bytes. The pages
-/// of a buffer stand one below the other. Only the reference machine (ir/machine/) looks at it.
+/// of a buffer stand one below the other. The reference machine (ir/machine/) and the types of
+/// `reduction` look at it.
 struct Tile {
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
   DType dtype = DType::f32;
+  friend constexpr bool operator==(const Tile&, const Tile&) = default;
 };
 
 struct Buffer {

@@ -68,7 +68,8 @@ struct Proof {
 };
 
 /// The proof is of the whole program, or there are classes of sections, each with a proof of its own
-/// (proofs/composition/check.hpp), and of the whole nothing but the witness of `shard`, if any.
+/// (proofs/composition/check.hpp), and of the whole nothing but the witnesses of `reduction`, `shard`
+/// and `slices`, if any.
 struct Certificate : Proof {
   std::string producer;  ///< tool and solver with versions, printable ASCII; for information only
   ir::Digest program{};  ///< ir::digest

@@ -251,7 +251,9 @@ void read_classes(Reader& in, std::uint64_t classes, Certificate& certificate,
   std::optional<Rule> before;
   for (std::uint64_t left = of_whole; left > 0 && !problem; --left)
     read_obligation(in, {}, before, certificate, problem);
-  if (of_whole != (certificate.shard ? 1 : 0))
+  const std::uint64_t expected = (certificate.reduction ? 1U : 0U) + (certificate.shard ? 1U : 0U) +
+                                 (certificate.slices ? 1U : 0U);
+  if (of_whole != expected)
     in.fail(Reason::malformed_classes, "a proof of the whole beside those of classes");
 }
 

@@ -227,7 +227,9 @@ std::string payload_of(const Certificate& certificate) {
   for (std::size_t c = 0; c < certificate.classes.size(); ++c)
     write(certificate.classes[c], kSubjectClass, c, out);
   Obligations whole(kSubjectProgram, 0);
+  whole.add(Rule::reduction, certificate.reduction);
   whole.add(Rule::shard, certificate.shard);
+  whole.add(Rule::slices, certificate.slices);
   whole.finish(out);
   return out.take();
 }

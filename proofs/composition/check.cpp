@@ -34,6 +34,7 @@ class Examination {
 
   std::variant<Division, Objection> run() {
     out_.first_object.push_back(0);
+    out_.first_tensor.push_back(0);
     if (whole() && memory()) {
       for (std::uint32_t s = 0; s < program_.sections.size(); ++s) {
         if (!section(s)) break;
@@ -56,8 +57,8 @@ class Examination {
 
   /// Premises 1, 6, and of 2 and 5 what is no matter of one section.
   bool whole() {
-    if (applies(Rule::reduction, program_))
-      return object(Kind::values, "reduction follows values through all sections");
+    if (!program_.postconditions.empty())
+      return object(Kind::values, "declared results are those of all sections together");
     if (!program_.links.empty()) return object(Kind::link, "a declared link joins sections");
     const bool around = program_.execution == ir::Execution::persistent;
     if (around && (phases_.closed.empty() || phases_.in_order.back() + 1 != phases_.closed.size()))
@@ -125,6 +126,10 @@ class Examination {
     out_.class_of.push_back(*number);
     for (const Touched& what : its.touched) out_.objects.push_back(number_of(what));
     out_.first_object.push_back(static_cast<std::uint32_t>(out_.objects.size()));
+    if (!program_.sliced.empty()) {
+      out_.tensors.insert(out_.tensors.end(), excerpt_.tensors.begin(), excerpt_.tensors.end());
+      out_.first_tensor.push_back(static_cast<std::uint32_t>(out_.tensors.size()));
+    }
     const Turn turn{s, phases_.of[s], program_.sections[s].source_index};
     for (const Touched& what : its.touched) {
       const auto fault = contents_.touch(turn, number_of(what), what);

@@ -23,11 +23,13 @@
 //      writes.) A buffer that is resident between two sections is touched by these and those
 //      between only; if the program is persistent, such a buffer and one that is not resident do
 //      not begin with contents.
-//   6. `reduction`, which follows values through the whole program, does not apply; so there are no
-//      slices of full tensors either. No view shares its bytes with a FIFO.
+//   6. No results are declared, which are contents of the whole program. No view shares its bytes
+//      with a FIFO.
 //
-// Conclusion: if E satisfies every rule, for every class, then W satisfies every rule but `shard`,
-// of which proofs/composition/labels.hpp speaks. (E has no owners and is filled by nobody.)
+// Conclusion: if E satisfies every rule, for every class, then W satisfies every rule but three:
+// `shard` and `reduction`, which follow contents from section to section
+// (proofs/composition/labels.hpp, types.hpp), and `slices`, which is about declarations only. (E
+// has no owners, no slices, and is filled by nobody.)
 //
 // *Counters.* By 2 an op of a section s tests and changes what only ops of s do. So of any play of
 // W the ops of s are a play of E_s, up to the renaming, each op as possible there as in W: and
@@ -49,8 +51,6 @@
 // Otherwise E_s begins with contents there, and by 5 so does s in W: with those of the last writer
 // in the source, by 4. In later iterations more is defined, not less. *Coverage.* Every op is in a
 // section or boundary (ir/validate.hpp), every op of a section in E_s.
-//
-// Not carried over: `reduction`.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ namespace spatialcert::proofs::composition {
 
 struct Objection {
   enum class Kind : std::uint8_t {
-    values,        ///< premise 6: a rule applies whose verdict does not carry over
+    values,        ///< premise 6: results are declared
     link,          ///< premise 2
     wrap_around,   ///< premise 1: a persistent program with an open end
     rendezvous,    ///< premise 1
@@ -99,6 +99,9 @@ struct Division {
   /// Numbers in the program of what a section touches of what outlives it, in the order of its
   /// class's entries: [first_object[i], first_object[i + 1]) for section i.
   std::vector<std::uint32_t> first_object, objects;
+  /// If the program names full tensors, the tensors of its class's program likewise, by their
+  /// numbers there; otherwise none.
+  std::vector<std::uint32_t> first_tensor, tensors;
   // How much of the whole was looked at.
   std::uint64_t participants = 0;  ///< engine programs at a closed boundary
   std::uint64_t boundaries = 0;    ///< closed ones

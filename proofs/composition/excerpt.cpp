@@ -50,18 +50,22 @@ bool same_view(const std::optional<ir::View<Id>>& a, const std::optional<ir::Vie
 
 bool alike(const ir::Tensor& a, const ir::Tensor& b) {
   return a.rows == b.rows && a.cols == b.cols && a.dtype == b.dtype &&
-         a.owner.has_value() == b.owner.has_value() && same_view(a.view, b.view);
+         a.owner.has_value() == b.owner.has_value() && same_view(a.view, b.view) &&
+         a.values == b.values;
 }
 
 bool alike(const ir::Semaphore& a, const ir::Semaphore& b) {
   return a.initial == b.initial && a.maximum == b.maximum && a.restart == b.restart;
 }
 
-bool alike(const ir::Stage& a, const ir::Stage& b) { return a.kind == b.kind && a.op == b.op; }
+bool alike(const ir::Stage& a, const ir::Stage& b) {
+  return a.kind == b.kind && a.op == b.op && a.scale == b.scale;
+}
 
 bool alike(const ir::Buffer& a, const ir::Buffer& b) {
   return a.kind == b.kind && a.space == b.space && a.page_bytes == b.page_bytes &&
-         a.pages == b.pages && a.depth == b.depth && a.init == b.init && same_view(a.view, b.view);
+         a.pages == b.pages && a.depth == b.depth && a.init == b.init &&
+         same_view(a.view, b.view) && a.tile == b.tile;
 }
 
 template <typename Items, typename Equal>

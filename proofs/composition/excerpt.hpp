@@ -5,11 +5,11 @@
 // of equal number are alike: so the one is the other with its sites, tensors, buffers, semaphores
 // and stages renamed, one to one. Kept are
 //  - ops, counts, loops, regions and their affine terms;
-//  - sizes and types of tensors and whether a chip owns them, pages and depths of FIFOs, views and
-//  their offsets, lifetimes, contents;
+//  - sizes and types of tensors, their declared values and whether a chip owns them, pages, tiles
+//  and depths of FIFOs and buffers, views and their offsets, lifetimes, contents;
 //  - initial values, maxima and restarts of semaphores;
 //  - which engine programs, semaphores and buffers are on one site, and which sites on one chip;
-//  - kinds of stages and the declared edges.
+//  - kinds, ops and constants of stages, and the declared edges.
 // Not kept are names, sites and addresses: what depends on addresses is shown of every section
 // (proofs/composition/check.hpp).
 #pragma once

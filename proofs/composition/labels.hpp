@@ -17,13 +17,11 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "proofs/composition/check.hpp"
+#include "proofs/composition/carried.hpp"
 #include "proofs/shard/labels.hpp"
 #include "proofs/shard/rule.hpp"
 #include "proofs/subject.hpp"
@@ -37,9 +35,6 @@ class LabelRounds {
   /// hold. All three must outlive it.
   LabelRounds(const ir::Program& program, const Division& division,
               const std::vector<Subject>& subjects);
-  ~LabelRounds();
-  LabelRounds(const LabelRounds&) = delete;
-  LabelRounds& operator=(const LabelRounds&) = delete;
 
   /// Why no round can be looked at, if none can.
   [[nodiscard]] const std::optional<std::string>& obstacle() const { return obstacle_; }
@@ -53,43 +48,27 @@ class LabelRounds {
   [[nodiscard]] std::uint64_t stores() const { return stores_; }
 
  private:
-  struct Run {
-    std::uint64_t high = 0;
-    shard::LabelId label = shard::kReplicated;
-  };
-  using Runs = std::map<std::uint64_t, Run>;  ///< by first location; without gaps
-  /// A segment of a class's program that belongs to what outlives sections.
-  struct Part {
-    std::uint32_t segment = 0;
-    std::uint32_t touched = 0;  ///< entry of Class::touched
-    Interval where;
-  };
   struct Effect {
-    std::vector<shard::LabelId> left;  ///< per part
+    std::vector<shard::LabelId> left;  ///< per part that is written
     std::uint64_t stores = 0;
   };
-  struct Piece;  ///< a class
+  using Effects = std::map<Begin, Effect>;
 
-  void begin();
-  void keep_tensors();
-  void list_parts(std::uint32_t number);
+  [[nodiscard]] shard::LabelId first_label(std::uint32_t tensor);
+  void fill_buffers();
   [[nodiscard]] std::optional<std::string> section(std::size_t at);
-  [[nodiscard]] const Effect* effect(std::uint32_t number,
-                                     const std::vector<shard::LabelId>& found);
-  [[nodiscard]] Runs& runs(const Touched& what, std::uint32_t object) {
-    return (what.tensor ? tensors_ : buffers_)[object];
-  }
-  static void assign(Runs& all, const Interval& where, shard::LabelId label);
+  [[nodiscard]] const Effect* effect(std::uint32_t number, const Begin& begin);
   void restart();
 
   const ir::Program& program_;
   const Division& division_;
   shard::Labels labels_;
   std::optional<std::string> obstacle_;
-  std::vector<Piece> classes_;
-  std::vector<Runs> tensors_, buffers_;  ///< by number in the program; views have none
-  std::vector<Intervals> kept_;          ///< per tensor: what a token leaves to the next
-  std::vector<Runs> remembered_tensors_, remembered_buffers_;
+  std::vector<Piece> pieces_;
+  std::vector<Effects> effects_;  ///< per class
+  Carried carried_;
+  std::vector<Intervals> kept_;
+  std::optional<Carried> remembered_;
   std::string leak_;
   std::uint64_t stores_ = 0;
 };

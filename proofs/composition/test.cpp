@@ -207,7 +207,8 @@ TEST_CASE("composition: rules that follow values through everything") {
   Draft draft = chain();
   draft.sum("t1", {"t0"});
   CHECK(divided(draft.program()) == "values");
-  CHECK(objection(draft.program()) == "reduction follows values through all sections");
+  CHECK(objection(draft.program()) ==
+        "declared results are those of all sections together");
   CHECK_FALSE(agreed(draft.program()).divided.has_value());
   // Whose data are where is followed from section to section (composition/labels.hpp).
   const Program owned =

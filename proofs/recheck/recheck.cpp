@@ -9,6 +9,7 @@
 #include "ir/require.hpp"
 #include "proofs/composition/check.hpp"
 #include "proofs/composition/labels.hpp"
+#include "proofs/composition/types.hpp"
 #include "proofs/folding/check.hpp"
 #include "proofs/folding/labels.hpp"
 #include "proofs/issues.hpp"
@@ -162,29 +163,77 @@ class Stated final : public composition::Guess {
   bool fresh_ = false;
 };
 
-/// `shard` of the whole program, from what is left of its classes.
-void judge_labels(const ir::Program& program, const composition::Division& division,
-                  const Certificate& certificate, RuleOutcome& out) {
-  const auto deny = [&](Denial denial, std::string detail) {
-    out.denial = denial;
-    out.detail = std::move(detail);
-  };
-  if (!certificate.shard) return deny(Denial::missing, "the certificate has no witness of it");
-  std::vector<ir::Program> programs;
-  std::vector<Subject> subjects;
-  programs.reserve(division.classes.size());  // subjects refer to them
-  for (std::size_t c = 0; c < division.classes.size(); ++c) {
-    if (!certificate.classes[c].folding.empty())
-      return deny(Denial::rejected, fmt::format("the loops of class {} are folded", c));
-    programs.push_back(composition::program_of(program, division.classes[c]));
-    auto made = make_subject(programs.back(), certificate.classes[c].justified);
-    SPATIALCERT_REQUIRE(std::holds_alternative<Subject>(made), "it was translated before");
-    subjects.push_back(std::move(std::get<Subject>(made)));
+/// Rules that look at the whole program, at what its classes leave to one another or at what it
+/// declares.
+class OfWhole {
+ public:
+  OfWhole(const ir::Program& program, const composition::Division& division,
+          const Certificate& certificate)
+      : program_(program), division_(division), certificate_(certificate) {}
+
+  static bool looks_at(Rule rule) {
+    return rule == Rule::shard || rule == Rule::reduction || rule == Rule::slices;
   }
-  const auto checked = composition::check_labels(program, division, subjects, *certificate.shard);
-  if (const auto* why = std::get_if<std::string>(&checked)) return deny(Denial::rejected, *why);
-  out.obligations = std::get<std::uint64_t>(checked);
-}
+
+  void judge(RuleOutcome& out) {
+    const bool given = out.rule == Rule::shard       ? certificate_.shard.has_value()
+                       : out.rule == Rule::reduction ? certificate_.reduction.has_value()
+                                                     : certificate_.slices.has_value();
+    const auto deny = [&](Denial denial, std::string detail) {
+      out.denial = denial;
+      out.detail = std::move(detail);
+    };
+    if (!out.applicable && given)
+      return deny(Denial::not_applicable, "it has a witness, but does not apply");
+    if (!out.applicable) return;
+    if (!given) return deny(Denial::missing, "the certificate has no witness of it");
+    auto checked = check(out.rule);
+    if (auto* why = std::get_if<std::string>(&checked))
+      return deny(Denial::rejected, std::move(*why));
+    out.obligations = std::get<std::uint64_t>(checked);
+  }
+
+ private:
+  std::variant<std::uint64_t, std::string> check(Rule rule) {
+    if (rule == Rule::slices) {
+      Subject declared;  // the rule looks at nothing but the program
+      declared.program = declared.text = &program_;
+      const Check answer = slices::check(declared, *certificate_.slices);
+      if (const auto* rejected = std::get_if<Rejected>(&answer))
+        return fmt::format("{} ({})", to_string(rejected->reason), rejected->where);
+      return std::get<Accepted>(answer).obligations;
+    }
+    if (auto why = translate()) return *std::move(why);
+    if (rule == Rule::shard)
+      return composition::check_labels(program_, division_, subjects_, *certificate_.shard);
+    if (!certificate_.reduction->typing) return std::string("the witness has no types");
+    return composition::check_types(program_, division_, subjects_,
+                                    *certificate_.reduction->typing);
+  }
+
+  /// What is left passes through all trips of the classes' loops.
+  std::optional<std::string> translate() {
+    if (!subjects_.empty()) return std::nullopt;
+    programs_.reserve(division_.classes.size());  // subjects refer to them
+    for (std::size_t c = 0; c < division_.classes.size(); ++c) {
+      if (!certificate_.classes[c].folding.empty())
+        return fmt::format("the loops of class {} are folded", c);
+    }
+    for (std::size_t c = 0; c < division_.classes.size(); ++c) {
+      programs_.push_back(composition::program_of(program_, division_.classes[c]));
+      auto made = make_subject(programs_.back(), certificate_.classes[c].justified);
+      SPATIALCERT_REQUIRE(std::holds_alternative<Subject>(made), "it was translated before");
+      subjects_.push_back(std::move(std::get<Subject>(made)));
+    }
+    return std::nullopt;
+  }
+
+  const ir::Program& program_;
+  const composition::Division& division_;
+  const Certificate& certificate_;
+  std::vector<ir::Program> programs_;  // of the classes
+  std::vector<Subject> subjects_;
+};
 
 /// What the proofs of classes show of the whole program.
 Outcome examine_classes(const ir::Program& program, const Certificate& certificate,
@@ -215,16 +264,14 @@ Outcome examine_classes(const ir::Program& program, const Certificate& certifica
     for (const RuleOutcome& rule : outcome.rules)
       counts[static_cast<std::size_t>(rule.rule)].push_back(rule.obligations);
   }
+  OfWhole of_whole(program, division, certificate);
   for (const Rule rule : all_rules()) {
     RuleOutcome& last = out.rules.emplace_back();
     last.rule = rule;
     last.applicable = applies(rule, program);
-    if (rule == Rule::shard && last.applicable) {
-      judge_labels(program, division, certificate, last);
-    } else if (rule == Rule::shard && certificate.shard) {
-      last.denial = Denial::not_applicable;
-      last.detail = "it has a witness, but does not apply";
-    } else if (last.applicable) {
+    if (OfWhole::looks_at(rule)) of_whole.judge(last);
+    if (last.denial) {
+    } else if (last.applicable && !OfWhole::looks_at(rule)) {
       last.obligations = composition::shown(rule, division, counts[static_cast<std::size_t>(rule)]);
     } else if (std::find(required.begin(), required.end(), rule) != required.end()) {
       last.denial = Denial::not_applicable;

@@ -47,11 +47,25 @@ TypeRun::TypeRun(const ir::Program& program, const ir::Program& text, const ir::
       unrolled_(unrolled),
       accesses_(accesses),
       dataflow_(program, unrolled, accesses),
-      types_(program) {
+      own_(std::in_place, program),
+      types_(*own_) {
   for (std::uint32_t s = 0; s < accesses.segments.size(); ++s) initial_.push_back(initial(s));
   contents_ = initial_;
   fresh_.assign(contents_.size(), 0);
 }
+
+TypeRun::TypeRun(Types& types, const Declared& declared, const ir::Program& program,
+                 const ir::Unrolled& unrolled, const ir::AccessMap& accesses,
+                 std::vector<TypeId> contents)
+    : program_(program),
+      text_(program),
+      unrolled_(unrolled),
+      accesses_(accesses),
+      dataflow_(program, unrolled, accesses),
+      types_(types),
+      declared_(&declared),
+      contents_(std::move(contents)),
+      fresh_(contents_.size(), 0) {}
 
 std::uint32_t TypeRun::base_of(std::uint32_t tensor) const {
   while (program_.tensors[tensor].view) tensor = program_.tensors[tensor].view->base.value();
@@ -61,23 +75,22 @@ std::uint32_t TypeRun::base_of(std::uint32_t tensor) const {
 TypeId TypeRun::initial(std::uint32_t segment) {
   const ir::Segment& s = accesses_.segments[segment];
   const ir::Storage& storage = accesses_.storages[s.storage];
-  if (storage.kind == ir::Storage::Kind::tensor) {
-    const ir::Tensor& tensor = program_.tensors[storage.object];
-    const Types::Declared& declared = types_.declared(storage.object);
-    if (declared.is()) return types_.slice(declared, types_.full_value(declared.sliced));
-    if (s.init == ir::Init::zero) return Types::kZero;
-    if (!tensor.owner && s.init == ir::Init::external)
-      return types_.replicated(types_.tensor_value(storage.object));
-    if (s.init == ir::Init::external) {
-      return types_.unclear(fmt::format("{} belongs to chip {} and is no declared slice",
-                                        tensor.name, *tensor.owner));
-    }
-  } else if (s.init == ir::Init::zero) {
-    return Types::kZero;
-  } else if (s.init == ir::Init::external) {
-    return types_.unclear("a buffer that the host fills is no declared slice");
-  }
-  return types_.unclear("contents that nothing wrote");
+  if (storage.kind != ir::Storage::Kind::tensor)
+    return untouched(types_, s.init, std::nullopt, program_);
+  const Types::Declared& slice = declared(storage.object);
+  if (slice.is()) return types_.slice(slice, types_.full_value(slice.sliced));
+  return untouched(types_, s.init, storage.object, program_);
+}
+
+TypeId TypeRun::untouched(Types& types, ir::Init init, const std::optional<std::uint32_t>& tensor,
+                          const ir::Program& program) {
+  if (init == ir::Init::zero) return Types::kZero;
+  if (init == ir::Init::undefined) return types.unclear("contents that nothing wrote");
+  if (!tensor) return types.unclear("a buffer that the host fills is no declared slice");
+  const ir::Tensor& its = program.tensors[*tensor];
+  if (!its.owner) return types.replicated(types.tensor_value(*tensor));
+  return types.unclear(
+      fmt::format("{} belongs to chip {} and is no declared slice", its.name, *its.owner));
 }
 
 void TypeRun::find_regions(std::uint32_t t) {
@@ -123,11 +136,11 @@ TypeId TypeRun::seen_through(std::uint32_t access, TypeId type) {
   const Shape shape = shape_of(access);
   Type out = types_[type];
   if (region.kind == ir::RegionKind::tensor) {
-    const Types::Declared& declared = types_.declared(region.object);
+    const Types::Declared& slice = declared(region.object);
     const ir::Tensor& base = text_.tensors[base_of(region.object)];
-    if (declared.is() && types_.dimension_of(declared.sliced) == out.dimension &&
-        types_.part(out.dimension, declared.part) == out.parts) {
-      return types_.slice(declared, out.value);
+    if (slice.is() && types_.dimension_of(slice.sliced) == out.dimension &&
+        types_.part(out.dimension, slice.part) == out.parts) {
+      return types_.slice(slice, out.value);
     }
     if (text_.tensors[region.object].cols != base.cols)
       return reshaped(types_, type, {base.rows, base.cols}, shape);
@@ -203,22 +216,21 @@ TypeId TypeRun::kept_as(std::uint32_t t, const Region& written, TypeId type) {
   const std::uint32_t base = base_of(region.object);
   const Shape of_base{text_.tensors[base].rows, text_.tensors[base].cols};
   const Shape of_view{text_.tensors[region.object].rows, text_.tensors[region.object].cols};
-  const bool declared = types_.declared(region.object).is();
+  const bool slice = declared(region.object).is();
   type = as_declared(t, written.segments.front(), region.object, type);
   if (region.object == base) return type;
-  if (of_view.cols != of_base.cols)
-    type = reshaped(types_, type, declared ? of_view : shape, of_base);
+  if (of_view.cols != of_base.cols) type = reshaped(types_, type, slice ? of_view : shape, of_base);
   return as_declared(t, written.segments.front(), base, type);
 }
 
 TypeId TypeRun::as_declared(std::uint32_t t, std::uint32_t segment, std::uint32_t tensor,
                             TypeId type) {
-  const Types::Declared& declared = types_.declared(tensor);
+  const Types::Declared& slice = declared(tensor);
   const Type found = types_[type];
-  if (!declared.is() || found.kind == TypeKind::zero) return type;
-  const Type wanted = types_[types_.slice(declared, found.value)];
+  if (!slice.is() || found.kind == TypeKind::zero) return type;
+  const Type wanted = types_[types_.slice(slice, found.value)];
   const std::string what = fmt::format("{} is stored to {}, part {} of {}", describe(types_, type),
-                                       program_.tensors[tensor].name, declared.part,
+                                       program_.tensors[tensor].name, slice.part,
                                        types_.dimensions()[wanted.dimension].name);
   const auto unclear = [&](const std::string& why) {
     fault(TypeFault::Kind::unclear, t, segment, {Kind::mismatch, 0, why});
@@ -232,12 +244,18 @@ TypeId TypeRun::as_declared(std::uint32_t t, std::uint32_t segment, std::uint32_
   const bool another_axis = (found.along == Along::rows && wanted.along == Along::columns) ||
                             (found.along == Along::columns && wanted.along == Along::rows);
   if (another_axis) return unclear(what + ", along another axis");
-  return types_.slice(declared, found.value);
+  return types_.slice(slice, found.value);
 }
 
 void TypeRun::receive(std::uint32_t segment, TypeId type) {
-  contents_[segment] =
-      std::exchange(fresh_[segment], char{0}) != 0 ? type : blend(types_, contents_[segment], type);
+  TypeId& content = contents_[segment];
+  if (std::exchange(fresh_[segment], char{0}) != 0) {
+    content = type;
+    return;
+  }
+  const auto term = [&](TypeId id) { return types_[id].kind == TypeKind::partial; };
+  blurred_ = blurred_ || (content != type && (term(content) || term(type)));
+  content = blend(types_, content, type);
 }
 
 void TypeRun::write(std::uint32_t t, const Region& region, TypeId result) {
@@ -487,7 +505,7 @@ std::optional<std::string> TypeRun::restart(const std::vector<char>& kept) {
       contents_[s] = types_.replicated(types_.tensor_value(storage.object));
     } else if (!renamed[s]) {
       // Of the last round: what this one makes of the same tensors is something else.
-      contents_[s] = types_.kept(contents_[s], s);
+      contents_[s] = types_.kept(contents_[s], s, 0);
     }
   }
   return std::nullopt;

@@ -42,10 +42,17 @@ struct TypeFault {
 
 class TypeRun {
  public:
+  using Declared = std::vector<Types::Declared>;  ///< per tensor: the slice that it is
+
   /// `text`: the program whose regions have the shapes of what is really accessed; `program` with
   /// more trips, or itself. All must outlive the run.
   TypeRun(const ir::Program& program, const ir::Program& text, const ir::Unrolled& unrolled,
           const ir::AccessMap& accesses);
+  /// One round, from other contents than the initial ones, with types that others use too; all must
+  /// outlive it. `program` itself declares no slices.
+  TypeRun(Types& types, const Declared& declared, const ir::Program& program,
+          const ir::Unrolled& unrolled, const ir::AccessMap& accesses,
+          std::vector<TypeId> contents);
 
   /// Performs transition `t`.
   std::optional<TypeFault> perform(std::uint32_t t);
@@ -66,6 +73,14 @@ class TypeRun {
   void keep_steps() { keep_steps_ = true; }
   [[nodiscard]] const std::vector<StepText>& steps() const { return steps_; }
   [[nodiscard]] std::uint64_t obligations() const { return obligations_; }
+  /// Has a segment received different results of one step, a term of a sum among them? Its type is
+  /// then that of no part of it.
+  [[nodiscard]] bool blurred() const { return blurred_; }
+  /// What a content is that nothing has been written to, in a tensor that is no slice, or in a
+  /// buffer (no `tensor`).
+  [[nodiscard]] static TypeId untouched(Types& types, ir::Init init,
+                                        const std::optional<std::uint32_t>& tensor,
+                                        const ir::Program& program);
 
  private:
   struct Region {
@@ -73,6 +88,9 @@ class TypeRun {
     std::vector<std::uint32_t> segments;
   };
   void find_regions(std::uint32_t t);
+  [[nodiscard]] const Types::Declared& declared(std::uint32_t tensor) const {
+    return declared_ == nullptr ? types_.declared(tensor) : (*declared_)[tensor];
+  }
   [[nodiscard]] Shape shape_of(std::uint32_t access) const;
   [[nodiscard]] TypeId initial(std::uint32_t segment);
   /// What a read finds, as a matrix of its region.
@@ -110,7 +128,9 @@ class TypeRun {
   const ir::Unrolled& unrolled_;
   const ir::AccessMap& accesses_;
   shard::Dataflow dataflow_;
-  Types types_;
+  std::optional<Types> own_;
+  Types& types_;
+  const Declared* declared_ = nullptr;  // those of `types_`, if nothing
   std::vector<TypeId> initial_;
   std::vector<TypeId> contents_;
   std::vector<char> fresh_;  // per segment: nothing has been written to it in this step
@@ -120,6 +140,7 @@ class TypeRun {
   bool keep_steps_ = false;
   std::optional<TypeFault> fault_;
   std::uint64_t obligations_ = 0;
+  bool blurred_ = false;
 };
 
 }  // namespace spatialcert::proofs::reduction

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+
+#include "ir/require.hpp"
 
 namespace spatialcert::proofs::reduction {
 namespace {
 
-enum class Make : std::uint64_t { nothing, tensor, full, op, blend, kept };
+enum class Make : std::uint64_t { nothing, tensor, full, op, blend, kept, any };
 
 std::uint64_t tag(Make make) { return static_cast<std::uint64_t>(make); }
 
@@ -66,10 +69,10 @@ TypeId Types::unclear(const std::string& why) {
   return number(type);
 }
 
-TypeId Types::kept(TypeId id, std::uint32_t segment) {
+TypeId Types::kept(TypeId id, std::uint64_t storage, std::uint64_t low) {
   Type type = (*this)[id];
   if (type.kind == Type::Kind::zero || type.kind == Type::Kind::unclear) return id;
-  type.value = intern({tag(Make::kept), segment});
+  type.value = intern({tag(Make::kept), storage, low});
   return number(type);
 }
 
@@ -135,6 +138,60 @@ ValueId Types::blend(ValueId a, ValueId b) {
   members.erase(std::unique(members.begin(), members.end()), members.end());
   members.insert(members.begin(), tag(Make::blend));
   return intern(std::move(members));
+}
+
+ValueId Types::any(std::uint32_t number) { return intern({tag(Make::any), number}); }
+
+const std::uint64_t* Types::operands(ValueId value) const {
+  const std::vector<std::uint64_t>& description = *descriptions_[value];
+  std::size_t fixed = description.size();
+  if (description.front() == tag(Make::op)) fixed = 3;
+  if (description.front() == tag(Make::blend)) fixed = 1;
+  return description.data() + fixed;
+}
+
+// Operands have been interned before what is made of them.
+std::vector<ValueId> Types::terms_of(const std::vector<ValueId>& values) const {
+  std::vector<ValueId> found;
+  std::vector<ValueId> left = values;
+  std::unordered_set<ValueId> seen;
+  while (!left.empty()) {
+    const ValueId value = left.back();
+    left.pop_back();
+    if (!seen.insert(value).second) continue;
+    found.push_back(value);
+    const auto* const end = descriptions_[value]->data() + descriptions_[value]->size();
+    for (const auto* o = operands(value); o != end; ++o) left.push_back(static_cast<ValueId>(*o));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<ValueId> Types::instances(const std::vector<ValueId>& terms,
+                                      const std::vector<ValueId>& stands_for) {
+  std::vector<ValueId> out;
+  const auto instance = [&](std::uint64_t term) {
+    const auto at = std::lower_bound(terms.begin(), terms.end(), term);
+    SPATIALCERT_REQUIRE(at != terms.end() && *at == term, "operands come first");
+    return out[static_cast<std::size_t>(at - terms.begin())];
+  };
+  for (const ValueId term : terms) {
+    std::vector<std::uint64_t> description = *descriptions_[term];
+    const auto first = operands(term) - descriptions_[term]->data();
+    for (auto o = description.begin() + first; o != description.end(); ++o) *o = instance(*o);
+    const auto make = static_cast<Make>(description.front());
+    if (make == Make::any) {
+      out.push_back(stands_for.at(description[1]));
+    } else if (make == Make::blend) {
+      auto all = static_cast<ValueId>(description[1]);
+      for (std::size_t m = 2; m < description.size(); ++m)
+        all = blend(all, static_cast<ValueId>(description[m]));
+      out.push_back(all);
+    } else {
+      out.push_back(intern(std::move(description)));
+    }
+  }
+  return out;
 }
 
 std::string describe(const Types& types, TypeId id) {

@@ -85,8 +85,9 @@ class Types {
   /// What a declared slice holds, as a matrix of its own shape.
   TypeId slice(const Declared& declared, ValueId value);
   TypeId unclear(const std::string& why);
-  /// The same with the value of what segment `segment` keeps from one round to the next.
-  TypeId kept(TypeId id, std::uint32_t segment);
+  /// The same with the value of what a location keeps from one round to the next; `storage` and
+  /// `low` say which.
+  TypeId kept(TypeId id, std::uint64_t storage, std::uint64_t low);
   [[nodiscard]] const std::string& reason(TypeId unclear) const;
 
   std::uint32_t number_of(const ir::ValueRange& range);
@@ -103,9 +104,18 @@ class Types {
   ValueId value_of(ir::OpKind op, std::uint64_t how, const std::vector<ValueId>& operands);
   /// Of a content whose parts have these.
   ValueId blend(ValueId a, ValueId b);
+  /// Stands for any value. What is equal for such ones is equal whatever they stand for.
+  ValueId any(std::uint32_t number);
+  /// All that values are made of, themselves included, operands first.
+  [[nodiscard]] std::vector<ValueId> terms_of(const std::vector<ValueId>& values) const;
+  /// `terms`, with the values that `any` stands for.
+  [[nodiscard]] std::vector<ValueId> instances(const std::vector<ValueId>& terms,
+                                               const std::vector<ValueId>& stands_for);
 
  private:
   ValueId intern(std::vector<std::uint64_t> description);
+  /// Those of its description, up to the description's end.
+  [[nodiscard]] const std::uint64_t* operands(ValueId value) const;
 
   const ir::Program& program_;
   std::vector<Dimension> dimensions_;

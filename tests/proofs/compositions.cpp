@@ -1,8 +1,11 @@
 #include "tests/proofs/compositions.hpp"
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <variant>
+
+#include "proofs/recheck/recheck.hpp"
 
 namespace spatialcert::tests::compositions {
 namespace {
@@ -95,5 +98,83 @@ certify::ProgramReport by_sections(const ir::Program& program) {
 
 Draft chain() { return chain_of(3, {"r", "g"}, false); }
 Draft ring() { return chain_of(3, {"r", "g", "y"}, true); }
+
+Draft on_chips(Draft d, std::uint32_t chips, const std::vector<Part>& parts, bool around) {
+  const auto there = [](std::uint32_t c) {
+    return fmt::format(R"("site": [{}, 0, 0], "handoff": "link")", c);
+  };
+  d.semaphore("a", 0, static_cast<int>(chips), there(0));
+  for (std::uint32_t c = 0; c < chips; ++c) {
+    for (const char* colour : {"r", "g"})
+      d.semaphore(fmt::format("{}{}", colour, c), 0, 1, there(c));
+  }
+  d.member("target", fmt::format(
+                         R"({{"name": "chips", "engines": ["load"], "chips": {},
+    "spaces": [{{"name": "sram", "bytes": 4096, "alignment": 4}}], "semaphores": {{"per_site": 16, "maximum": 31}},
+    "handoffs": [{{"name": "link", "crosses_chips": true}}]}})",
+                         chips));
+  std::vector<EngineParts> engines;
+  for (std::uint32_t c = 0; c < chips; ++c) {
+    EngineParts& engine = engines.emplace_back();
+    engine.engine = fmt::format("{}:load", c);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      engine.parts.push_back(parts[k][c]);
+      if (k + 1 == parts.size() && !around) break;
+      const char* const colour = k % 2 == 0 ? "r" : "g";
+      Ops meet{"post a"};
+      if (c == 0) {
+        meet.push_back(fmt::format("wait a {}", chips));
+        for (std::uint32_t other = 0; other < chips; ++other)
+          meet.push_back(fmt::format("post {}{}", colour, other));
+      }
+      meet.push_back(fmt::format("wait {}{}", colour, c));
+      engine.parts.push_back(meet);
+    }
+  }
+  in_sections(d, engines);
+  struct Ending {
+    const char* text;
+    const char* op;
+    const char* more;
+  };
+  constexpr Ending kEndings[] = {{"_sum", "sum", R"("kind": "allreduce", )"},
+                                 {"_all", "add", R"("kind": "allreduce", )"},
+                                 {"_move", "copy", R"("kind": "copy", )"},
+                                 {"_mm", "matmul", ""},
+                                 {"_act", "silu", ""},
+                                 {"_add", "add", ""},
+                                 {"_twice", "scale", R"("scale": 2, )"}};
+  for (const Part& part : parts) {
+    for (const Ops& ops : part) {
+      for (const std::string& op : ops) {
+        const std::string name = op.substr(4, op.find(' ', 4) - 4);
+        const std::string section =
+            fmt::format(R"("section": "{}")", name.substr(0, name.find('_')));
+        for (const Ending& ending : kEndings) {
+          if (name.ends_with(ending.text)) d.stage(name, ending.op, ending.more + section);
+        }
+      }
+    }
+  }
+  return d;
+}
+
+std::string owned_by(std::uint32_t chip) { return fmt::format("\"owner\": {}", chip); }
+
+certify::ProgramReport agreed(const ir::Program& program) {
+  const auto one = whole(program), other = by_sections(program);
+  CHECK(one.verdict == other.verdict);
+  for (std::size_t r = 0; r < one.rules.size() && r < other.rules.size(); ++r) {
+    CAPTURE(to_string(one.rules[r].rule));
+    CHECK(one.rules[r].verdict == other.rules[r].verdict);
+  }
+  if (other.certificate) {
+    const auto read = proofs::decode(proofs::encode(*other.certificate));
+    REQUIRE(std::holds_alternative<proofs::Certificate>(read));
+    const auto outcome = proofs::recheck(program, std::get<proofs::Certificate>(read));
+    CHECK_MESSAGE(!outcome.denial, outcome.detail);
+  }
+  return other;
+}
 
 }  // namespace spatialcert::tests::compositions

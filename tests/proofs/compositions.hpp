@@ -30,6 +30,21 @@ using Ops = std::vector<std::string>;
 /// The same where the program wraps around; the third rendezvous has the colour y.
 [[nodiscard]] Draft ring();
 
+/// One part of a program: the ops of the engine of every chip.
+using Part = std::vector<Ops>;
+
+/// Sections of these parts on as many chips, with a rendezvous between two. What a stage does is
+/// how its name ends: `_sum` and `_all` are all-reduces that sum up and add, `_move` moves what
+/// another chip owns, `_mm`, `_act`, `_add` and `_twice` are products, SiLUs, sums and doubles;
+/// others copy.
+[[nodiscard]] Draft on_chips(Draft d, std::uint32_t chips, const std::vector<Part>& parts,
+                             bool around = false);
+[[nodiscard]] std::string owned_by(std::uint32_t chip);
+
+/// Section by section, with the same verdicts as the whole, and a certificate that is accepted if
+/// there is one.
+[[nodiscard]] certify::ProgramReport agreed(const ir::Program& program);
+
 /// What is called so.
 template <typename Items>
 [[nodiscard]] auto& named(Items& items, const std::string& name) {

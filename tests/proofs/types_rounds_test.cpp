@@ -126,6 +126,32 @@ TEST_CASE("types: what is kept recurs, after as many rounds as it takes") {
   CHECK(outcome(check(f.subject, {Typing{2, 3}})) == "accepted");
 }
 
+TEST_CASE("types: what is kept and belongs to nobody begins every round as itself") {
+  Draft d = model("not zeros at first");
+  d.tensor("e", "external", 4, "f32", R"("role": "state")");
+  runs(d, {"run plus e x > e"}, {});
+  proves(d, {0, 1});
+}
+
+TEST_CASE("types: zeros in a slice that is kept stay zeros") {
+  Draft d = model("zeros in a slice");
+  runs(d, {"run fetch s[0:2] > k0[0:2]", "run act k0[2:4] > k0[2:4]"},
+       {"run fetch s[0:2] > k1[0:2]", "run act k1[2:4] > k1[2:4]"});
+  proves(d, {1, 2});
+  Fixture f(d);
+  CHECK(outcome(check(f.subject, {Typing{0, 1}})) == rejected(Reason::not_inductive));
+}
+
+TEST_CASE("types: all that is read counts") {
+  const auto mixed = [](const std::string& name, const Ops& halves) {
+    Draft d = model(name);
+    runs(d, with(with(kFirst, halves), {"run fetch q0 > y"}), {});
+    leaves_open(d, "a mixture of", Reason::unclear_type);
+  };
+  mixed("replicated first", {"run fetch x[0:2] > q0[0:2]", "run fetch p0[2:4] > q0[2:4]"});
+  mixed("partial first", {"run fetch p0[0:2] > q0[0:2]", "run fetch x[2:4] > q0[2:4]"});
+}
+
 TEST_CASE("types: a fault that only a later round shows") {
   const auto fault = [](Draft d) {
     runs(d, kFirst, kSecond, {"run plus p0 s > q0", "run all q0 p1 > y", "run fetch x > s"});
