@@ -31,10 +31,12 @@ struct CertificateFile {
 
 /// Where a program comes from, and what is known of the file besides.
 struct Provenance {
-  std::string file;     ///< as the user gave it; empty if the program was never a file
-  std::string variant;  ///< of a foreign file: which of its programs; otherwise empty
-  std::optional<SizeLimit> deadlocks_above;
-  std::optional<CertificateFile> certificate;
+  std::string file = {};     ///< as the user gave it; empty if the program was never a file
+  std::string variant = {};  ///< of a foreign file: which of its programs; otherwise empty
+  std::optional<SizeLimit> deadlocks_above = {};
+  std::optional<CertificateFile> certificate = {};
+  std::string suggestion_text = {};  ///< lines about a repair, where one was asked for
+  std::string suggestion_json = {};  ///< the same as JSON, three levels deep
 };
 
 /// Numbered, named by site, engine, section and source location, with the remedy where it is known.

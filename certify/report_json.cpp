@@ -96,6 +96,7 @@ std::string report_json(const ir::Program& program, const ProgramReport& report,
     json.key("bytes").natural(provenance.certificate->bytes);
     json.close();
   }
+  if (!provenance.suggestion_json.empty()) json.key("suggestion").raw(provenance.suggestion_json);
   json.key("notes").array();
   for (const std::string& note : report.notes) json.text(note);
   json.close();

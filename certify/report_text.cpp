@@ -131,6 +131,8 @@ std::string report_text(const ir::Program& program, const ProgramReport& report,
     text += fmt::format("\n  {}:\n", proofs::to_string(rule.rule));
     text += indented(counterexample_text(program, *rule.counterexample), "    ");
   }
+  if (!provenance.suggestion_text.empty())
+    text += '\n' + indented(provenance.suggestion_text, "  ");
   if (!report.notes.empty()) text += '\n';
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);
   return text;

@@ -150,8 +150,8 @@ void Certification::say(std::string_view text) const {
 
 void Certification::start_file(std::size_t number) {
   const std::string& path = options_.paths[number];
-  const bool named =
-      !options_.smt2_folder.empty() || !options_.counterexample_folder.empty() || to_folder_;
+  const bool named = !options_.smt2_folder.empty() || !options_.counterexample_folder.empty() ||
+                     !options_.suggestion_folder.empty() || to_folder_;
   auto job = std::make_shared<Job>();
   std::optional<ir::Refusal> refusal;
   std::string fault = fault_of([&] {
@@ -166,6 +166,7 @@ void Certification::start_file(std::size_t number) {
     job->reports.resize(job->left);
     job->faults.resize(job->left);
     job->certificates.resize(job->left);
+    job->suggestions.resize(job->left);
   });
   if (named) {
     const bool usable = fault.empty() && !refusal;
@@ -177,7 +178,7 @@ void Certification::start_file(std::size_t number) {
     put(number, std::move(block));
   } else if (refusal) {
     ++block.totals.refused;
-    if (options_.views.any()) block.entries.push_back({{path, {}, {}, {}}, *refusal});
+    if (options_.views.any()) block.entries.push_back({{path}, *refusal});
     append_refusal(path, *std::move(refusal), block);
     put(number, std::move(block));
   } else if (!options_.output.empty() && !to_folder_ && job->file.programs.size() != 1) {
@@ -194,10 +195,13 @@ void Certification::start_file(std::size_t number) {
 void Certification::certify_program(const std::shared_ptr<Job>& job, std::size_t index) {
   ProgramReport report;
   std::optional<certify::CertificateFile> certificate;
+  SuggestionTexts suggestion;
   std::string fault = fault_of([&] {
     report = certify_one(*job, index);
     write_counterexamples(*job, index, report);
     certificate = write_certificate(*job, index, report);
+    if (options_.suggest && report.verdict == Verdict::refuted)
+      suggestion = suggestion_for(*job, index, report);
   });
   bool last = false;
   {
@@ -205,13 +209,13 @@ void Certification::certify_program(const std::shared_ptr<Job>& job, std::size_t
     job->reports[index] = std::move(report);
     job->faults[index] = std::move(fault);
     job->certificates[index] = std::move(certificate);
+    job->suggestions[index] = std::move(suggestion);
     last = --job->left == 0;
   }
   if (last) finish_file(*job);
 }
 
-ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
-  const ir::Program& program = job.file.programs[index].program;
+certify::Options Certification::pipeline_options(const std::string& program) {
   certify::Options options;
   options.rules = options_.rules;
   options.rlimit = options_.rlimit;
@@ -222,7 +226,21 @@ ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
   options.performer = [this](std::size_t count, const std::function<void(std::size_t)>& part) {
     pool_->each(count, part);
   };
-  options.on_progress = [&](std::string_view what) { progress_.doing(program.name, what); };
+  options.on_progress = [this, program](std::string_view what) { progress_.doing(program, what); };
+  return options;
+}
+
+SuggestionTexts Certification::suggestion_for(const Job& job, std::size_t index,
+                                              const ProgramReport& report) {
+  const ir::Program& program = job.file.programs[index].program;
+  const auto suggestion = certify::repair::suggest(program, report, pipeline_options(program.name));
+  return suggestion_texts(suggestion, options_.suggestion_folder,
+                          job.names.empty() ? std::string() : job.names[index]);
+}
+
+ProgramReport Certification::certify_one(const Job& job, std::size_t index) {
+  const ir::Program& program = job.file.programs[index].program;
+  certify::Options options = pipeline_options(program.name);
   // A failure is kept until the pipeline has returned, which owes nothing to exceptions of others.
   std::string failure;
   if (!options_.smt2_folder.empty()) {
@@ -312,8 +330,8 @@ std::optional<certify::SizeLimit> Certification::size_limit(const Job& job,
 }
 
 certify::Provenance Certification::provenance(const Job& job, std::size_t index) const {
-  return {job.file.path, job.file.programs[index].variant, size_limit(job, index),
-          job.certificates[index]};
+  return {job.file.path,           job.file.programs[index].variant, size_limit(job, index),
+          job.certificates[index], job.suggestions[index].text,      job.suggestions[index].json};
 }
 
 /// Takes program and report from the job; of a program without counterexample only the outline.
@@ -363,8 +381,7 @@ void Certification::append_refusal(const std::string& path, ir::Refusal refusal,
 void Certification::append_fault(const std::string& path, const std::string& what,
                                  Block& block) const {
   ++block.totals.faults;
-  if (options_.views.any())
-    block.entries.push_back({{path, {}, {}, {}}, certify::views::Fault{what}});
+  if (options_.views.any()) block.entries.push_back({{path}, certify::views::Fault{what}});
   append_element(options_.json ? certify::fault_json(path, what)
                                : fmt::format("{}: fault of spatialcert's own: {}\n", path, what),
                  block);

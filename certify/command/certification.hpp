@@ -12,6 +12,7 @@
 
 #include "certify/command/import_options.hpp"
 #include "certify/command/progress.hpp"
+#include "certify/command/suggestion.hpp"
 #include "certify/command/view_options.hpp"
 #include "certify/pool.hpp"
 #include "certify/report.hpp"
@@ -30,7 +31,9 @@ struct CertifyOptions {
   unsigned jobs = 1;
   std::string smt2_folder;
   std::string counterexample_folder;
-  std::string output;  ///< where certificates go: a file for one program, or a folder
+  bool suggest = false;           ///< look for repairs of what is refuted
+  std::string suggestion_folder;  ///< where repaired programs go; nothing: nowhere
+  std::string output;             ///< where certificates go: a file for one program, or a folder
   ViewFiles views;
   ImportOptions import;
 };
@@ -74,6 +77,7 @@ class Certification {
     std::vector<certify::ProgramReport> reports;
     std::vector<std::string> faults;  ///< per program; empty = none
     std::vector<std::optional<certify::CertificateFile>> certificates;
+    std::vector<SuggestionTexts> suggestions;
     std::size_t left = 0;
     std::mutex mutex;
   };
@@ -81,6 +85,9 @@ class Certification {
   /// Prints, unless a view has standard output.
   void say(std::string_view text) const;
   void start_file(std::size_t number);
+  [[nodiscard]] certify::Options pipeline_options(const std::string& program);
+  [[nodiscard]] SuggestionTexts suggestion_for(const Job& job, std::size_t index,
+                                               const certify::ProgramReport& report);
   void certify_program(const std::shared_ptr<Job>& job, std::size_t index);
   [[nodiscard]] certify::ProgramReport certify_one(const Job& job, std::size_t index);
   void write_counterexamples(const Job& job, std::size_t index,

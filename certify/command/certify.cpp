@@ -8,6 +8,7 @@
 
 #include "certify/command/certification.hpp"
 #include "certify/command/command.hpp"
+#include "certify/command/suggestion.hpp"
 #include "certify/command/view_options.hpp"
 
 namespace spatialcert::command {
@@ -28,6 +29,7 @@ std::vector<std::string> rule_names() {
 int run_certify(Arguments& arguments) {
   CertifyOptions& options = arguments.options;
   options.json = arguments.format == "json";
+  if (!options.suggestion_folder.empty()) options.suggest = true;
   for (const std::string& name : arguments.rules) {
     const proofs::Rule rule = *proofs::parse_rule(name);
     if (std::find(options.rules.begin(), options.rules.end(), rule) == options.rules.end()) {
@@ -60,6 +62,7 @@ Examples:
   spatialcert certify model.json -o model.cert
   spatialcert certify --format json -j 8 algorithms/*.xml
   spatialcert certify --rule ordering --smt2 queries --cex found model.json
+  spatialcert certify --suggest-to repaired model.json
   spatialcert certify --sarif run.sarif --junit run.xml --dot nets/ models/*.json
   spatialcert certify --bytes 64MiB --placement in ring.xml
 )";
@@ -104,6 +107,7 @@ Command declare_certify(CLI::App& parent) {
       ->check([](const std::string& path) {
         return path.empty() ? std::string("a name is needed") : std::string();
       });
+  add_suggestion_options(*app, options.suggest, options.suggestion_folder);
   add_view_options(*app, options.views);
   app->add_flag("--quiet", options.quiet, "One line per program, and no progress");
   add_import_options(*app, options.import);

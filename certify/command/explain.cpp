@@ -9,6 +9,7 @@
 
 #include "certify/command/command.hpp"
 #include "certify/command/counterexample_file.hpp"
+#include "certify/command/suggestion.hpp"
 #include "certify/command/view_options.hpp"
 #include "certify/report.hpp"
 #include "ir/program_file.hpp"
@@ -20,10 +21,21 @@ struct ExplainOptions {
   std::string path;
   std::string counterexample;
   std::string format = "text";
+  bool suggest = false;
+  std::string suggestion_folder;
   std::string smt2_folder;
   ViewFiles views;
   ImportOptions import;
 };
+
+SuggestionTexts suggestion_for(const ExplainOptions& options, const CounterexampleFile& file) {
+  certify::ProgramReport nothing_known;
+  nothing_known.partial = true;
+  const auto suggestion =
+      certify::repair::suggest(file.loaded.program, nothing_known, {}, &file.counterexample);
+  return suggestion_texts(suggestion, options.suggestion_folder,
+                          file_name_of(file.loaded.program.name));
+}
 
 /// A run that found this counterexample, and of which nothing else is known.
 certify::views::Run run_of(CounterexampleFile file, certify::Provenance provenance) {
@@ -79,11 +91,17 @@ int explain(const ExplainOptions& options) {
                          proofs::to_string(file->counterexample.kind), failed->why));
     return kNotReproduced;
   }
-  certify::Provenance provenance{options.path, file->loaded.variant, {}, {}};
+  certify::Provenance provenance{options.path, file->loaded.variant};
+  if (options.suggest || !options.suggestion_folder.empty()) {
+    SuggestionTexts suggestion = suggestion_for(options, *file);
+    provenance.suggestion_text = std::move(suggestion.text);
+    provenance.suggestion_json = std::move(suggestion.json);
+  }
   if (json) {
     print(certify::views::explanation_json(program, file->counterexample, provenance));
   } else if (!options.views.to_stdout()) {
     print(certify::counterexample_text(program, file->counterexample));
+    print(provenance.suggestion_text);
   }
   std::vector<std::string> failures;
   if (!options.smt2_folder.empty()) {
@@ -107,6 +125,7 @@ Command declare_explain(CLI::App& parent) {
       ->required();
   app->add_option("--format", options->format, "text (default) or json")
       ->check(CLI::IsMember({"text", "json"}));
+  add_suggestion_options(*app, options->suggest, options->suggestion_folder);
   add_view_options(*app, options->views);
   app->add_option("--smt2", options->smt2_folder,
                   "Certify by the refuted rule again, and write every query to "

@@ -24,6 +24,7 @@ std::string explanation_json(const ir::Program& program,
   json.key("kind").text(proofs::to_string(counterexample.kind));
   json.key("replayed").boolean(true);
   json.key("text").text(counterexample_text(program, counterexample));
+  if (!provenance.suggestion_json.empty()) json.key("suggestion").raw(provenance.suggestion_json);
   json.key("counterexample").raw(moved_right(counterexample_json(program, counterexample), 2));
   json.close();
   return json.take() + '\n';
