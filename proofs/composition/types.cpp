@@ -117,7 +117,7 @@ bool TypeRounds::find(std::size_t at) {
     bool several = false, terms = false;
     runs.each(where, [&](std::uint64_t, std::uint64_t, TypeId one) {
       several = several || found.value_or(one) != one;
-      terms = terms || types_[one].kind == Kind::partial;
+      terms = terms || reduction::is_term(types_[one]);
       found = found ? reduction::blend(types_, *found, one) : one;
     });
     return several && terms ? std::nullopt : std::optional(of_any_value(*found));

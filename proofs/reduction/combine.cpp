@@ -44,9 +44,7 @@ Transferred all_reduce(Types& types, ir::OpKind op, const std::vector<TypeId>& o
                                     "again",
                                     text)}};
     }
-    // What is inside one part, a head's or an expert's own, is a term of the sum over all of them.
-    const bool term = is(t, TypeKind::partial) || (t.along == Along::inside && t.stacked);
-    if (!term || (is(t, TypeKind::partial) && t.largest != largest)) {
+    if (!is_term(t) || (is(t, TypeKind::partial) && t.largest != largest)) {
       return {Types::kZero, Violation{Kind::nonlinear, i,
                                       fmt::format("the all-reduce takes {}, which is no term of "
                                                   "what it forms",

@@ -53,6 +53,12 @@ struct OpText {
 [[nodiscard]] Transferred transfer(Types& types, const OpText& what,
                                    const std::vector<Operand>& operands, Shape out);
 
+/// Does an all-reduce take it for a term of its sum? What is inside one part, a head's or an
+/// expert's own, is one of the sum over all of them.
+[[nodiscard]] inline bool is_term(const Type& type) {
+  return type.kind == Type::Kind::partial ||
+         (type.kind == Type::Kind::slice && type.along == Along::inside && type.stacked);
+}
 /// Of an all-reduce by `op` (`add`, `sum` or `max`), element by element.
 [[nodiscard]] Transferred all_reduce(Types& types, ir::OpKind op,
                                      const std::vector<TypeId>& operands);

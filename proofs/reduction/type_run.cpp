@@ -253,7 +253,7 @@ void TypeRun::receive(std::uint32_t segment, TypeId type) {
     content = type;
     return;
   }
-  const auto term = [&](TypeId id) { return types_[id].kind == TypeKind::partial; };
+  const auto term = [&](TypeId id) { return is_term(types_[id]); };
   blurred_ = blurred_ || (content != type && (term(content) || term(type)));
   content = blend(types_, content, type);
 }

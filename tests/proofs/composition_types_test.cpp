@@ -255,6 +255,35 @@ TEST_CASE("composition: terms of several sums in one piece") {
   CHECK_FALSE(crossed.divided.has_value());
 }
 
+TEST_CASE("composition: heads' own results of several kinds in one piece") {
+  // Sums over stacked rows are terms of the sum over all chips, as partial sums are.
+  const auto program = [](bool same_order) {
+    Draft d("heads");
+    d.tensor("x", "external").tensor("y");
+    std::string stacked = halves("d", "rows");
+    stacked.insert(1, R"("stacked": true, )");
+    d.member("slices", "[" + stacked + "]");
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      d.tensor(fmt::format("d{}", c), "external", 4, "f32", owned_by(c));
+      for (const char* made : {"p", "q"})
+        d.tensor(fmt::format("{}{}", made, c), "undefined", 4, "f32", owned_by(c));
+    }
+    const auto one = [](int c, bool turned) {
+      return Ops{fmt::format("run s0_{0}_rows d{0} > q{0}[0:1]", c),
+                 fmt::format("run s0_{0}c q{0}[0:1] > p{0}[{1}]", c, turned ? "1:2" : "0:1"),
+                 fmt::format("run s0_{0}d_twice q{0}[0:1] > p{0}[{1}]", c, turned ? "0:1" : "1:2")};
+    };
+    return on_chips(d, 2,
+                    {{one(0, false), one(1, !same_order)},
+                     {{"run s1_all p0[0:2] p1[0:2] > y[0:2]"}, {}}})
+        .program();
+  };
+  CHECK(agreed(program(true)).verdict == Verdict::certified);
+  const auto crossed = agreed(program(false));
+  CHECK(crossed.verdict == Verdict::undecided);
+  CHECK_FALSE(crossed.divided.has_value());
+}
+
 TEST_CASE("composition: types of what the host fills") {
   const auto filled = [](const std::string& lifetime) {
     Draft d("filled");

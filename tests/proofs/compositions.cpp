@@ -143,6 +143,7 @@ Draft on_chips(Draft d, std::uint32_t chips, const std::vector<Part>& parts, boo
                                  {"_mm", "matmul", ""},
                                  {"_act", "silu", ""},
                                  {"_add", "add", ""},
+                                 {"_rows", "sum", ""},
                                  {"_twice", "scale", R"("scale": 2, )"}};
   for (const Part& part : parts) {
     for (const Ops& ops : part) {

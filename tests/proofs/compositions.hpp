@@ -35,8 +35,8 @@ using Part = std::vector<Ops>;
 
 /// Sections of these parts on as many chips, with a rendezvous between two. What a stage does is
 /// how its name ends: `_sum` and `_all` are all-reduces that sum up and add, `_move` moves what
-/// another chip owns, `_mm`, `_act`, `_add` and `_twice` are products, SiLUs, sums and doubles;
-/// others copy.
+/// another chip owns, `_mm`, `_act`, `_add`, `_rows` and `_twice` are products, SiLUs, sums,
+/// sums over rows and doubles; others copy.
 [[nodiscard]] Draft on_chips(Draft d, std::uint32_t chips, const std::vector<Part>& parts,
                              bool around = false);
 [[nodiscard]] std::string owned_by(std::uint32_t chip);
