@@ -44,7 +44,8 @@ Transferred all_reduce(Types& types, ir::OpKind op, const std::vector<TypeId>& o
                                     "again",
                                     text)}};
     }
-    if (!is_term(t) || (is(t, TypeKind::partial) && t.largest != largest)) {
+    const bool term = is_term(t);
+    if (!term || (is(t, TypeKind::partial) && t.largest != largest)) {
       return {Types::kZero, Violation{Kind::nonlinear, i,
                                       fmt::format("the all-reduce takes {}, which is no term of "
                                                   "what it forms",
@@ -76,6 +77,11 @@ Transferred all_reduce(Types& types, ir::OpKind op, const std::vector<TypeId>& o
   total.width = 0;
   total.largest = largest;
   return {types.number(total), std::nullopt};
+}
+
+bool is_term(const Type& t) {
+  return is(t, TypeKind::partial) ||
+         (is(t, TypeKind::slice) && t.along == Along::inside && t.stacked);
 }
 
 TypeId blend(Types& types, TypeId a, TypeId b) {

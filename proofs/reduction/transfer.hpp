@@ -55,10 +55,7 @@ struct OpText {
 
 /// Does an all-reduce take it for a term of its sum? What is inside one part, a head's or an
 /// expert's own, is one of the sum over all of them.
-[[nodiscard]] inline bool is_term(const Type& type) {
-  return type.kind == Type::Kind::partial ||
-         (type.kind == Type::Kind::slice && type.along == Along::inside && type.stacked);
-}
+[[nodiscard]] bool is_term(const Type& type);
 /// Of an all-reduce by `op` (`add`, `sum` or `max`), element by element.
 [[nodiscard]] Transferred all_reduce(Types& types, ir::OpKind op,
                                      const std::vector<TypeId>& operands);
