@@ -150,9 +150,12 @@ std::optional<Edits> moved(ir::Program program, std::optional<std::uint32_t> fir
   return edits;
 }
 
-void add_addresses(const Case& what, Proposals& out) {
+}  // namespace
+
+void add_addresses(const Case& what, const std::vector<ir::BufferId>& buffers, Proposals& out) {
+  out.tried.emplace_back("buffers at other addresses");
   std::vector<std::optional<std::uint32_t>> firsts;
-  for (const ir::BufferId b : what.counterexample.buffers) firsts.emplace_back(b.value());
+  for (const ir::BufferId b : buffers) firsts.emplace_back(b.value());
   std::reverse(firsts.begin(), firsts.end());  // what came later makes room for what was there
   firsts.emplace_back(std::nullopt);
   std::vector<std::pair<std::size_t, Edits>> found;
@@ -165,15 +168,12 @@ void add_addresses(const Case& what, Proposals& out) {
   for (auto& [count, edits] : found)
     out.add(std::move(edits),
             count == 1 ? "a buffer at another address" : "buffers at other addresses");
-}
-
-}  // namespace
-
-void propose_addresses(const Case& what, Proposals& out) {
-  out.tried.emplace_back("buffers at other addresses");
-  add_addresses(what, out);
   std::sort(out.obstacles.begin(), out.obstacles.end());
   out.obstacles.erase(std::unique(out.obstacles.begin(), out.obstacles.end()), out.obstacles.end());
+}
+
+void propose_addresses(const Case& what, Proposals& out) {
+  if (!what.counterexample.buffers.empty()) add_addresses(what, what.counterexample.buffers, out);
 }
 
 bool place_buffers(const ir::Program& program, Edits& grown, Proposals& out) {

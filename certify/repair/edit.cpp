@@ -16,29 +16,60 @@ struct OpEdits {
   std::map<std::uint32_t, std::vector<ir::Op>> before, after;
   std::map<std::uint32_t, bool> gone;
   std::map<std::uint32_t, std::int64_t> count;
+  std::map<std::uint32_t, std::vector<ir::Op>> boundary;  ///< by the section before it
+
+  [[nodiscard]] bool empty() const {
+    return before.empty() && after.empty() && gone.empty() && count.empty() && boundary.empty();
+  }
 };
 
 /// Writes the ops of one engine program anew. Bodies and spans follow.
 class Rewriter {
  public:
-  Rewriter(const ir::EngineProgram& from, const OpEdits& edits) : from_(from), edits_(edits) {}
+  Rewriter(const ir::EngineProgram& from, const std::vector<ir::Boundary>& boundaries,
+           const OpEdits& edits)
+      : from_(from), boundaries_(boundaries), edits_(edits) {}
 
   ir::EngineProgram run() {
-    ir::EngineProgram to;
-    to.site = from_.site;
-    to.engine = from_.engine;
+    to_.site = from_.site;
+    to_.engine = from_.engine;
+    auto next = edits_.boundary.begin();
     for (ir::Span span : from_.spans) {
+      // The boundary after a section comes before all sections behind it.
+      const std::uint32_t section =
+          span.section.valid() ? span.section.value() : after(span.boundary);
+      for (; next != edits_.boundary.end() &&
+             (next->first < section || (span.boundary.valid() && next->first == section));
+           ++next)
+        meet(*next);
+      if (span.boundary.valid() && edits_.boundary.contains(section)) continue;
       const auto begin = static_cast<std::uint32_t>(out_.size());
       write(span.begin, span.end);
-      span.begin = begin;
-      span.end = static_cast<std::uint32_t>(out_.size());
-      if (span.begin != span.end) to.spans.push_back(span);
+      add(span, begin);
     }
-    to.ops = std::move(out_);
-    return to;
+    for (; next != edits_.boundary.end(); ++next) meet(*next);
+    to_.ops = std::move(out_);
+    return std::move(to_);
   }
 
  private:
+  [[nodiscard]] std::uint32_t after(ir::BoundaryId id) const {
+    return boundaries_[id.value()].after.value();
+  }
+  void add(ir::Span span, std::uint32_t begin) {
+    span.begin = begin;
+    span.end = static_cast<std::uint32_t>(out_.size());
+    if (span.begin != span.end) to_.spans.push_back(span);
+  }
+  void meet(const std::pair<const std::uint32_t, std::vector<ir::Op>>& at) {
+    const auto begin = static_cast<std::uint32_t>(out_.size());
+    out_.insert(out_.end(), at.second.begin(), at.second.end());
+    for (std::uint32_t b = 0; b < boundaries_.size(); ++b) {
+      if (after(ir::BoundaryId(b)) == at.first)
+        return add({ir::SectionId(), ir::BoundaryId(b), 0, 0}, begin);
+    }
+    out_.resize(begin);  // there is no such boundary: the edits do not fit together
+  }
   void insert(const std::map<std::uint32_t, std::vector<ir::Op>>& where, std::uint32_t at) {
     const auto found = where.find(at);
     if (found != where.end()) out_.insert(out_.end(), found->second.begin(), found->second.end());
@@ -59,9 +90,75 @@ class Rewriter {
   }
 
   const ir::EngineProgram& from_;
+  const std::vector<ir::Boundary>& boundaries_;
   const OpEdits& edits_;
+  ir::EngineProgram to_;
   std::vector<ir::Op> out_;
 };
+
+/// Accesses of all ops stand one behind the other, in the order of the ops.
+/// `change(op reference, reads and writes of the op)`, for every run.
+template <typename Change>
+void rewrite_accesses(ir::Program& program, const Change& change) {
+  std::vector<ir::Access> accesses;
+  for (std::uint32_t p = 0; p < program.programs.size(); ++p) {
+    auto& ops = program.programs[p].ops;
+    for (std::uint32_t i = 0; i < ops.size(); ++i) {
+      if (ops[i].code != ir::OpCode::run) continue;
+      const auto first = program.accesses.begin() + ops[i].first_access;
+      std::vector<ir::Access> own(first, first + ops[i].accesses);
+      change(OpRef{ir::ProgramId(p), i}, own);
+      ops[i].first_access = static_cast<std::uint32_t>(accesses.size());
+      ops[i].accesses = static_cast<std::uint32_t>(own.size());
+      accesses.insert(accesses.end(), own.begin(), own.end());
+    }
+  }
+  program.accesses = std::move(accesses);
+}
+
+/// The sections of `program` in the order `order`, and the ops of every engine program with them.
+bool reorder(ir::Program& program, const std::vector<ir::SectionId>& order) {
+  std::vector<ir::SectionId> place(program.sections.size());  // by the number it had
+  if (order.size() != place.size()) return false;
+  for (std::size_t to = 0; to < order.size(); ++to) {
+    if (order[to].value() >= place.size() || place[order[to].value()].valid()) return false;
+    place[order[to].value()] = ir::SectionId(to);
+  }
+  std::vector<ir::Section> sections;
+  for (const ir::SectionId from : order) sections.push_back(program.sections[from.value()]);
+  program.sections = std::move(sections);
+  for (ir::Stage& stage : program.stages) stage.section = place[stage.section.value()];
+  for (ir::Buffer& buffer : program.buffers) {
+    if (!buffer.resident_from.valid()) continue;
+    // All sections that it lived in, and those that now stand between them.
+    std::vector<ir::SectionId> now;
+    for (auto s = buffer.resident_from.value(); s <= buffer.resident_to.value(); ++s)
+      now.push_back(place[s]);
+    buffer.resident_from = *std::min_element(now.begin(), now.end());
+    buffer.resident_to = *std::max_element(now.begin(), now.end());
+  }
+  for (ir::EngineProgram& one : program.programs) {
+    std::vector<ir::Span> spans = one.spans;
+    const auto rank = [&](const ir::Span& span) {
+      return span.section.valid() ? 2 * place[span.section.value()].value()
+                                  : 2 * program.boundaries[span.boundary.value()].after.value() + 1;
+    };
+    std::stable_sort(spans.begin(), spans.end(),
+                     [&](const ir::Span& a, const ir::Span& b) { return rank(a) < rank(b); });
+    std::vector<ir::Op> ops;
+    for (ir::Span& span : spans) {
+      const auto begin = static_cast<std::uint32_t>(ops.size());
+      ops.insert(ops.end(), one.ops.begin() + span.begin, one.ops.begin() + span.end);
+      span.begin = begin;
+      span.end = static_cast<std::uint32_t>(ops.size());
+      if (span.section.valid()) span.section = place[span.section.value()];
+    }
+    one.ops = std::move(ops);
+    one.spans = std::move(spans);
+  }
+  rewrite_accesses(program, [](const OpRef&, std::vector<ir::Access>&) {});
+  return true;
+}
 
 class Application {
  public:
@@ -69,18 +166,20 @@ class Application {
       : before_(program), edits_(edits), program_(program), ops_(program.programs.size()) {}
 
   std::optional<ir::Program> run() {
-    bool operands = false;
+    Freedom freedom;
     for (const Edit& edit : edits_) {
       if (!std::visit([&](const auto& e) { return take(e); }, edit)) return std::nullopt;
-      operands |= std::holds_alternative<RemoveOperand>(edit);
+      freedom.operands |=
+          std::holds_alternative<RemoveOperand>(edit) || std::holds_alternative<AddOperand>(edit);
+      freedom.sections |= std::holds_alternative<MoveSection>(edit);
     }
+    if (!added_.empty() || !removed_.empty()) change_operands();
     for (std::size_t p = 0; p < ops_.size(); ++p) {
-      const OpEdits& e = ops_[p];
-      if (e.before.empty() && e.after.empty() && e.gone.empty() && e.count.empty()) continue;
-      program_.programs[p] = Rewriter(program_.programs[p], e).run();
+      if (!ops_[p].empty())
+        program_.programs[p] = Rewriter(program_.programs[p], program_.boundaries, ops_[p]).run();
     }
     if (ir::validate(program_)) return std::nullopt;
-    if (!same_runs(before_, program_, operands)) return std::nullopt;
+    if (!same_runs(before_, program_, freedom)) return std::nullopt;
     return std::move(program_);
   }
 
@@ -139,50 +238,132 @@ class Application {
     program_.semaphores.at(e.semaphore.value()).maximum = e.maximum;
     return true;
   }
-  bool take(const RemoveOperand& e) {
-    return operands(e.at, [&](std::vector<ir::Access>& all) {
-      if (e.operand < all.size() && !all[e.operand].write)
-        all.erase(all.begin() + static_cast<std::ptrdiff_t>(e.operand));
-    });
+  bool is_allreduce(const OpRef& at) const {
+    const ir::Op* op = op_at(at);
+    return op != nullptr && op->code == ir::OpCode::run &&
+           before_.stages[op->object].kind == ir::StageKind::allreduce;
   }
-
-  /// Accesses of all ops stand one behind the other, in order.
-  template <typename Change>
-  bool operands(const OpRef& at, Change change) {
-    std::vector<ir::Access> accesses;
-    for (std::uint32_t p = 0; p < program_.programs.size(); ++p) {
-      auto& ops = program_.programs[p].ops;
-      for (std::uint32_t i = 0; i < ops.size(); ++i) {
-        if (ops[i].code != ir::OpCode::run) continue;
-        const auto first = program_.accesses.begin() + ops[i].first_access;
-        std::vector<ir::Access> own(first, first + ops[i].accesses);
-        if (at == OpRef{ir::ProgramId(p), i}) {
-          if (program_.stages[ops[i].object].kind != ir::StageKind::allreduce) return false;
-          change(own);
-        }
-        ops[i].first_access = static_cast<std::uint32_t>(accesses.size());
-        ops[i].accesses = static_cast<std::uint32_t>(own.size());
-        accesses.insert(accesses.end(), own.begin(), own.end());
+  bool take(const RemoveOperand& e) {
+    if (!is_allreduce(e.at) || e.operand >= op_at(e.at)->accesses ||
+        before_.accesses[op_at(e.at)->first_access + e.operand].write)
+      return false;
+    removed_[e.at].push_back(e.operand);
+    return true;
+  }
+  bool take(const AddOperand& e) {
+    if (!is_allreduce(e.at)) return false;
+    added_[e.at].push_back(e.region);
+    return true;
+  }
+  bool take(const CloseBoundary& e) {
+    auto& all = program_.boundaries;
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const ir::Boundary& b) { return !(b.after < e.after); });
+    if (at != all.end() && at->after == e.after) {
+      at->closed = true;
+      return true;
+    }
+    const auto number = static_cast<std::uint32_t>(at - all.begin());
+    all.insert(at, {e.after, true});
+    for (ir::EngineProgram& one : program_.programs) {
+      for (ir::Span& span : one.spans) {
+        if (span.boundary.valid() && span.boundary.value() >= number)
+          span.boundary = ir::BoundaryId(span.boundary.value() + 1);
       }
     }
-    program_.accesses = std::move(accesses);
     return true;
+  }
+  bool take(const BoundaryOps& e) {
+    return std::none_of(e.ops.begin(), e.ops.end(),
+                        [](const ir::Op& op) {
+                          return op.code == ir::OpCode::run || op.code == ir::OpCode::repeat;
+                        }) &&
+           ops_.at(e.program.value()).boundary.emplace(e.after.value(), e.ops).second;
+  }
+  bool take(const MoveSection& e) {
+    if (edits_.size() != 1 || !(e.before < e.section)) return false;
+    std::vector<ir::SectionId> order;
+    for (std::uint32_t s = 0; s < program_.sections.size(); ++s) {
+      if (ir::SectionId(s) == e.before) order.push_back(e.section);
+      if (ir::SectionId(s) != e.section) order.emplace_back(s);
+    }
+    return reorder(program_, order);
+  }
+  bool take(const MakeAllreduce& e) {
+    program_.stages.at(e.stage.value()).kind = ir::StageKind::allreduce;
+    return true;
+  }
+  bool take(const MoveTensor& e) {
+    program_.tensors.at(e.tensor.value()).owner = e.chip;
+    return true;
+  }
+  bool take(const FillTensor& e) {
+    program_.tensors.at(e.tensor.value()).init = ir::Init::external;
+    return true;
+  }
+  bool take(const ClearBuffer& e) {
+    program_.buffers.at(e.buffer.value()).init = ir::Init::zero;
+    return true;
+  }
+  bool take(const DeclareLink& e) {
+    program_.links.push_back(e.link);
+    return true;
+  }
+  bool take(const DeclareEdge& e) {
+    program_.edges.push_back(e.edge);
+    return true;
+  }
+  bool take(const ChangeRanges& e) {
+    program_.sliced.at(e.sliced).slices.at(e.part).ranges = e.ranges;
+    return true;
+  }
+
+  void change_operands() {
+    rewrite_accesses(program_, [&](const OpRef& at, std::vector<ir::Access>& own) {
+      if (const auto gone = removed_.find(at); gone != removed_.end()) {
+        std::sort(gone->second.rbegin(), gone->second.rend());
+        for (const std::uint32_t operand : gone->second) own.erase(own.begin() + operand);
+      }
+      const auto more = added_.find(at);
+      if (more == added_.end()) return;
+      const auto writes = std::find_if(own.begin(), own.end(),
+                                       [](const ir::Access& access) { return access.write; });
+      std::vector<ir::Access> reads;
+      for (const ir::Region& region : more->second) reads.push_back({region, false});
+      own.insert(writes, reads.begin(), reads.end());
+    });
   }
 
   const ir::Program& before_;
   const Edits& edits_;
   ir::Program program_;
   std::vector<OpEdits> ops_;
+  std::map<OpRef, std::vector<std::uint32_t>> removed_;
+  std::map<OpRef, std::vector<ir::Region>> added_;
 };
 
-/// A run with the loops around it, as something to compare.
-using Run = std::vector<std::int64_t>;
+/// A run with the loops around it, as something to compare, and its section.
+using Run = std::pair<std::string, std::vector<std::int64_t>>;
 
-std::vector<Run> runs_of(const ir::Program& program, const ir::EngineProgram& one, bool operands) {
+/// Per stage: is it an all-reduce in one of two programs that have the same stages?
+std::vector<char> allreduces(const ir::Program& a, const ir::Program& b) {
+  std::vector<char> out(a.stages.size(), 0);
+  for (const ir::Program* program : {&a, &b}) {
+    for (std::size_t s = 0; s < std::min(out.size(), program->stages.size()); ++s) {
+      if (program->stages[s].kind == ir::StageKind::allreduce) out[s] = 1;
+    }
+  }
+  return out;
+}
+
+std::vector<Run> runs_of(const ir::Program& program, const ir::EngineProgram& one,
+                         const std::vector<char>& allreduce, const Freedom& freedom) {
   std::vector<Run> out;
   std::vector<std::pair<std::size_t, std::pair<std::int64_t, std::int64_t>>> open;  // end: loop
-  std::int64_t loops = 0;
+  std::map<std::uint32_t, std::int64_t> loops;                                      // by section
+  auto span = one.spans.begin();
   for (std::size_t i = 0; i < one.ops.size(); ++i) {
+    while (span != one.spans.end() && span->end <= i) ++span;
     while (!open.empty() && open.back().first <= i) open.pop_back();
     const ir::Op& op = one.ops[i];
     if (op.code == ir::OpCode::repeat) {
@@ -190,16 +371,20 @@ std::vector<Run> runs_of(const ir::Program& program, const ir::EngineProgram& on
       const auto end = one.ops.begin() + static_cast<std::ptrdiff_t>(i + 1 + op.body);
       const bool runs = std::any_of(one.ops.begin() + static_cast<std::ptrdiff_t>(i), end,
                                     [](const ir::Op& o) { return o.code == ir::OpCode::run; });
-      open.push_back({i + 1 + op.body, {runs ? loops++ : -1, op.count}});
+      const bool known = span != one.spans.end() && span->section.valid();
+      std::int64_t& number = loops[known ? span->section.value() : ~0U];
+      open.push_back({i + 1 + op.body, {runs ? number++ : -1, op.count}});
     }
     if (op.code != ir::OpCode::run) continue;
-    Run& run = out.emplace_back();
+    const ir::SectionId section = program.stages[op.object].section;
+    auto& [name, run] = out.emplace_back();
+    name = program.sections[section.value()].name;
     run.push_back(op.object);
     for (const auto& [end, loop] : open) {
       run.push_back(loop.first);
       run.push_back(loop.second);
     }
-    const bool skip = operands && program.stages[op.object].kind == ir::StageKind::allreduce;
+    const bool skip = freedom.operands && allreduce[op.object] != 0;
     for (std::uint32_t a = op.first_access; a < op.first_access + op.accesses; ++a) {
       const ir::Access& access = program.accesses[a];
       if (skip && !access.write) continue;
@@ -212,7 +397,26 @@ std::vector<Run> runs_of(const ir::Program& program, const ir::EngineProgram& on
       }
     }
   }
+  if (freedom.sections)
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Run& a, const Run& b) { return a.first < b.first; });
   return out;
+}
+
+std::int64_t reads_of(const ir::Program& program, ir::StageId stage) {
+  std::int64_t count = 0;
+  for (const ir::EngineProgram& one : program.programs) {
+    for (const ir::Op& op : one.ops) {
+      if (op.code != ir::OpCode::run || op.object != stage.value()) continue;
+      for (std::uint32_t a = op.first_access; a < op.first_access + op.accesses; ++a)
+        count += program.accesses[a].write ? 0 : 1;
+    }
+  }
+  return count;
+}
+
+bool asks_for_less(const ir::Program& program, const ChangeCount& e) {
+  return e.count < program.programs[e.at.program.value()].ops[e.at.op].count;
 }
 
 }  // namespace
@@ -221,14 +425,53 @@ std::optional<ir::Program> edited(const ir::Program& program, const Edits& edits
   return Application(program, edits).run();
 }
 
-bool same_runs(const ir::Program& before, const ir::Program& after, bool operands) {
-  if (before.programs.size() != after.programs.size()) return false;
+bool same_runs(const ir::Program& before, const ir::Program& after, const Freedom& freedom) {
+  if (before.programs.size() != after.programs.size() ||
+      before.stages.size() != after.stages.size())
+    return false;
+  const std::vector<char> allreduce = allreduces(before, after);
   for (std::size_t p = 0; p < before.programs.size(); ++p) {
-    if (runs_of(before, before.programs[p], operands) !=
-        runs_of(after, after.programs[p], operands))
+    if (runs_of(before, before.programs[p], allreduce, freedom) !=
+        runs_of(after, after.programs[p], allreduce, freedom))
       return false;
   }
   return true;
+}
+
+std::vector<ir::Op> boundary_ops(const ir::Program& program, ir::ProgramId one,
+                                 ir::SectionId after) {
+  std::vector<ir::Op> out;
+  const ir::EngineProgram& from = program.programs[one.value()];
+  for (const ir::Span& span : from.spans) {
+    if (span.boundary.valid() && program.boundaries[span.boundary.value()].after == after)
+      out.insert(out.end(), from.ops.begin() + span.begin, from.ops.begin() + span.end);
+  }
+  return out;
+}
+
+Nature nature_of(const ir::Program& program, const Edits& edits) {
+  bool ops = false, form = false, more = false, order = false, declares = false;
+  for (const Edit& edit : edits) {
+    const auto* count = std::get_if<ChangeCount>(&edit);
+    const bool less = std::holds_alternative<RemoveOp>(edit) ||
+                      (count != nullptr && asks_for_less(program, *count));
+    const bool storage =
+        std::holds_alternative<ChangeDepth>(edit) || std::holds_alternative<MoveBuffer>(edit) ||
+        std::holds_alternative<KeepBuffer>(edit) || std::holds_alternative<ChangeMaximum>(edit);
+    // As the variant lists them.
+    const bool declaration = edit.index() >= Edit(MakeAllreduce{}).index();
+    order |= std::holds_alternative<MoveSection>(edit);
+    declares |= declaration;
+    ops |= less;
+    const bool meets = std::holds_alternative<BoundaryOps>(edit);
+    form |= meets;
+    more |= !less && !storage && !declaration && !meets;
+  }
+  if (declares) return Nature::declarations;
+  if (order) return Nature::order;
+  if (more) return Nature::more;
+  if (form) return Nature::form;
+  return ops ? Nature::less : Nature::storage;
 }
 
 Cost& operator+=(Cost& to, const Cost& more) {
@@ -247,6 +490,14 @@ Cost cost_of(const ir::Program& program, const Edits& edits) {
     if (std::holds_alternative<RemoveOp>(edit)) --cost.ops;
     if (std::holds_alternative<AddSemaphore>(edit)) ++cost.semaphores;
     if (std::holds_alternative<RemoveOperand>(edit)) --cost.operands;
+    if (std::holds_alternative<AddOperand>(edit)) ++cost.operands;
+    if (const auto* whole = std::get_if<MakeAllreduce>(&edit))
+      cost.operands += reads_of(program, whole->stage);
+    if (const auto* meets = std::get_if<BoundaryOps>(&edit)) {
+      cost.ops +=
+          static_cast<std::int64_t>(meets->ops.size()) -
+          static_cast<std::int64_t>(boundary_ops(program, meets->program, meets->after).size());
+    }
     if (const auto* deeper = std::get_if<ChangeDepth>(&edit)) {
       const ir::Buffer& fifo = program.buffers[deeper->fifo.value()];
       const auto more = static_cast<std::int64_t>(deeper->pages - fifo.pages);
@@ -263,6 +514,13 @@ std::optional<OpRef> place_of(const Edit& edit) {
   if (const auto* e = std::get_if<MoveOp>(&edit)) return e->from;
   if (const auto* e = std::get_if<ChangeCount>(&edit)) return e->at;
   if (const auto* e = std::get_if<RemoveOperand>(&edit)) return e->at;
+  if (const auto* e = std::get_if<AddOperand>(&edit)) return e->at;
+  return std::nullopt;
+}
+
+std::optional<ir::ProgramId> program_of(const Edit& edit) {
+  if (const auto* e = std::get_if<BoundaryOps>(&edit)) return e->program;
+  if (const auto at = place_of(edit)) return at->program;
   return std::nullopt;
 }
 

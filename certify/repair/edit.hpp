@@ -1,9 +1,11 @@
 // Edits of a program: what a repair may change.
 //
-// A repair adds, moves or removes synchronisation, moves or enlarges storage, and takes operands
-// from all-reduces that they take twice. Runs stay: every engine program performs the same runs
-// in the same order, and they read and write what they did (but for the operands of an all-reduce
-// that an edit names). Untrusted: whatever comes out is validated and certified like any program.
+// A repair adds, moves or removes synchronisation, closes boundaries, moves or enlarges storage,
+// gives operands to all-reduces that they lack and takes those that they have twice, performs
+// sections in another order, and, last of all, declares something else. Runs stay: every engine
+// program performs the same runs, in each section in the same order, and they read and write what
+// they did (but for the operands of an all-reduce that an edit names). Untrusted: whatever comes
+// out is validated and certified like any program.
 #pragma once
 
 #include <cstdint>
@@ -77,9 +79,78 @@ struct RemoveOperand {
   std::uint32_t operand = 0;  ///< among the accesses of the op
 };
 
+/// One operand more of an all-reduce, behind its other reads.
+struct AddOperand {
+  OpRef at;
+  ir::Region region;
+};
+/// The boundary after a section is closed; what its rendezvous consists of is said by BoundaryOps.
+struct CloseBoundary {
+  ir::SectionId after;
+};
+/// All that an engine program does at a closed boundary, in place of what it did there. Other edits
+/// name no op of that boundary in that engine program.
+struct BoundaryOps {
+  ir::SectionId after;
+  ir::ProgramId program;
+  std::vector<ir::Op> ops;
+};
+/// A section, with all that is its own, is performed before another one that it follows; boundaries
+/// stay between the same places. Stands alone.
+struct MoveSection {
+  ir::SectionId section;
+  ir::SectionId before;
+};
+
+// What follows declares something else and changes no op: it is right if the declaration was wrong.
+
+/// A stage that adds up operands of several chips is an all-reduce.
+struct MakeAllreduce {
+  ir::StageId stage;
+};
+/// The host places the tensor on another chip.
+struct MoveTensor {
+  ir::TensorId tensor;
+  std::uint32_t chip = 0;
+};
+/// The host fills the tensor.
+struct FillTensor {
+  ir::TensorId tensor;
+};
+/// The buffer holds zeros at the start.
+struct ClearBuffer {
+  ir::BufferId buffer;
+};
+/// Joins the sections of a phase that use it.
+struct DeclareLink {
+  ir::Link link;
+};
+struct DeclareEdge {
+  ir::Edge edge;
+};
+/// Which indices of a full tensor a part holds.
+struct ChangeRanges {
+  std::uint32_t sliced = 0;  ///< into Program::sliced
+  std::uint32_t part = 0;
+  std::vector<ir::IndexRange> ranges;
+};
+
 using Edit = std::variant<InsertOp, RemoveOp, MoveOp, ChangeCount, ChangeDepth, MoveBuffer,
-                          KeepBuffer, AddSemaphore, ChangeMaximum, RemoveOperand>;
+                          KeepBuffer, AddSemaphore, ChangeMaximum, RemoveOperand, AddOperand,
+                          CloseBoundary, BoundaryOps, MoveSection, MakeAllreduce, MoveTensor,
+                          FillTensor, ClearBuffer, DeclareLink, DeclareEdge, ChangeRanges>;
 using Edits = std::vector<Edit>;
+
+/// What kind of repair edits are together. Those that change less of what was written come first.
+enum class Nature : std::uint8_t {
+  storage,       ///< ops stay as they are
+  form,          ///< a rendezvous gets the form that others have, with the semaphores that it uses
+  more,          ///< synchronisation or operands are added, or stand elsewhere
+  less,          ///< synchronisation is taken away
+  order,         ///< sections are performed in another order
+  declarations,  ///< no op changes, but what is said of them
+};
+[[nodiscard]] Nature nature_of(const ir::Program& program, const Edits& edits);
 
 /// What a program has more (or, negative, less) after edits.
 struct Cost {
@@ -98,9 +169,19 @@ Cost& operator+=(Cost& to, const Cost& more);
 /// runs.
 [[nodiscard]] std::optional<ir::Program> edited(const ir::Program& program, const Edits& edits);
 
+/// What runs need not have in common.
+struct Freedom {
+  bool operands = false;  ///< of all-reduces
+  bool sections = false;  ///< their order; within each of them all runs stay in order
+};
 /// Does every engine program perform the same runs in the same loops, and does each of them touch
-/// the same regions? Operands of all-reduces are not compared where `operands` allows it.
-[[nodiscard]] bool same_runs(const ir::Program& before, const ir::Program& after, bool operands);
+/// the same regions?
+[[nodiscard]] bool same_runs(const ir::Program& before, const ir::Program& after,
+                             const Freedom& freedom);
+
+/// The ops that an engine program has of the boundary after a section.
+[[nodiscard]] std::vector<ir::Op> boundary_ops(const ir::Program& program, ir::ProgramId one,
+                                               ir::SectionId after);
 
 /// What an edit does, in one line, and where: by the names the user wrote.
 [[nodiscard]] std::string edit_text(const ir::Program& program, const Edits& edits,
@@ -111,5 +192,7 @@ Cost& operator+=(Cost& to, const Cost& more);
 [[nodiscard]] const char* kind_name(const Edit& edit);
 /// The op text that an edit is about or stands beside; nothing if it is about another object.
 [[nodiscard]] std::optional<OpRef> place_of(const Edit& edit);
+/// The engine program whose ops an edit changes.
+[[nodiscard]] std::optional<ir::ProgramId> program_of(const Edit& edit);
 
 }  // namespace spatialcert::certify::repair

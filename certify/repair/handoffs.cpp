@@ -119,27 +119,15 @@ class Handoffs {
 
   void add_semaphore(ir::TransitionId from, ir::TransitionId to, const OpRef& a, const OpRef& b) {
     ir::Semaphore semaphore;
-    semaphore.name = unused_name();
+    semaphore.name = unused_name(what_.program, {}, "repair");
     semaphore.site = what_.program.programs[b.program.value()].site;
     semaphore.maximum = what_.program.target.semaphore_maximum;
     if (what_.program.programs[a.program.value()].site.chip != semaphore.site.chip) {
-      const auto& handoffs = what_.program.target.handoffs;
-      const auto crossing = std::find_if(handoffs.begin(), handoffs.end(),
-                                         [](const auto& h) { return h.crosses_chips; });
-      if (crossing == handoffs.end()) {
-        out_.obstacles.emplace_back("the target has no hand-off that crosses chips");
-        return;
-      }
-      semaphore.handoff = ir::HandoffId(static_cast<std::size_t>(crossing - handoffs.begin()));
+      const auto crossing = crossing_handoff(what_.program);
+      if (!crossing) return out_.obstacle("the target has no hand-off that crosses chips");
+      semaphore.handoff = *crossing;
     }
-    const auto on_site =
-        std::count_if(what_.program.semaphores.begin(), what_.program.semaphores.end(),
-                      [&](const ir::Semaphore& s) { return s.site == semaphore.site; });
-    if (on_site >= static_cast<std::ptrdiff_t>(what_.program.target.semaphores_per_site)) {
-      out_.obstacles.push_back(fmt::format("{} has no semaphore left: all {} are in use",
-                                           site_text(what_.program, semaphore.site), on_site));
-      return;
-    }
+    if (!has_room(what_.program, {}, semaphore.site, out_)) return;
     ir::Op post, wait;
     post.code = OpCode::post;
     wait.code = OpCode::wait;
@@ -162,20 +150,52 @@ class Handoffs {
         "a new semaphore around the loops");
   }
 
-  [[nodiscard]] std::string unused_name() const {
-    for (int i = 0;; ++i) {
-      std::string name = i == 0 ? "repair" : fmt::format("repair.{}", i);
-      const auto& all = what_.program.semaphores;
-      if (std::none_of(all.begin(), all.end(), [&](const auto& s) { return s.name == name; }))
-        return name;
-    }
-  }
-
   const Case& what_;
   Proposals& out_;
 };
 
 }  // namespace
+
+std::optional<ir::HandoffId> crossing_handoff(const ir::Program& program) {
+  const auto& all = program.target.handoffs;
+  for (std::uint32_t h = 0; h < all.size(); ++h) {
+    if (all[h].crosses_chips) return ir::HandoffId(h);
+  }
+  return std::nullopt;
+}
+
+std::string unused_name(const ir::Program& program, const Edits& edits, const std::string& base) {
+  const auto used = [&](const std::string& name) {
+    const auto& all = program.semaphores;
+    return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.name == name; }) ||
+           std::any_of(edits.begin(), edits.end(), [&](const Edit& edit) {
+             const auto* added = std::get_if<AddSemaphore>(&edit);
+             return added != nullptr && added->semaphore.name == name;
+           });
+  };
+  std::string name = base;
+  for (int i = 1; used(name); ++i) name = fmt::format("{}.{}", base, i);
+  return name;
+}
+
+bool has_room(const ir::Program& program, const Edits& edits, const ir::Site& site,
+              Proposals& out) {
+  const auto there = [&](const ir::Semaphore& s) { return s.site == site; };
+  auto count = std::count_if(program.semaphores.begin(), program.semaphores.end(), there);
+  const auto before = count;
+  for (const Edit& edit : edits) {
+    const auto* added = std::get_if<AddSemaphore>(&edit);
+    if (added != nullptr && there(added->semaphore)) ++count;
+  }
+  if (count < static_cast<std::ptrdiff_t>(program.target.semaphores_per_site)) return true;
+  out.obstacle(fmt::format("{} has too few semaphores: {}, of which {} are in use",
+                           site_text(program, site), program.target.semaphores_per_site, before));
+  return false;
+}
+
+void propose_handoff(const Case& what, ir::TransitionId from, ir::TransitionId to, Proposals& out) {
+  Handoffs(what, out).order(from, to);
+}
 
 void propose_handoffs(const Case& what, Proposals& out) {
   const auto& c = what.counterexample;
@@ -213,25 +233,6 @@ void propose_lifetimes(const Case& what, Proposals& out) {
   if (from < to)
     out.add({KeepBuffer{ir::BufferId(region.object), from, to}},
             "a buffer that outlives its section");
-}
-
-void propose_operands(const Case& what, Proposals& out) {
-  out.tried.emplace_back("an operand that is taken twice removed");
-  for (const proofs::AccessRef& way : what.counterexample.accesses) {
-    const OpRef at = what.op_of(way.transition);
-    const ir::Op& op = what.op(at);
-    if (op.code != OpCode::run || what.program.stages[op.object].kind != ir::StageKind::allreduce)
-      continue;
-    for (std::uint32_t i = 0; i < op.accesses; ++i) {
-      for (std::uint32_t j = 0; j < i; ++j) {
-        const ir::Access& one = what.program.accesses[op.first_access + i];
-        const ir::Access& other = what.program.accesses[op.first_access + j];
-        if (one.write || other.write) continue;
-        if (region_text(what.program, one.region) == region_text(what.program, other.region))
-          out.add({RemoveOperand{at, i}}, "an operand that is taken twice removed");
-      }
-    }
-  }
 }
 
 }  // namespace spatialcert::certify::repair

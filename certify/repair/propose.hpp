@@ -5,8 +5,11 @@
 // ideas it tried, and what stood in the way, for the case that none of them helps.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,17 +45,24 @@ struct Candidate {
 };
 
 struct Proposals {
-  std::vector<Candidate> candidates;   ///< cheap ones first
+  std::vector<Candidate> candidates;   ///< in any order: the search sorts them
   std::vector<std::string> tried;      ///< ideas that candidates were looked for with
   std::vector<std::string> obstacles;  ///< why an idea led to none, with the numbers
 
   void add(Edits edits, std::string idea) {
     candidates.push_back({std::move(edits), std::move(idea), {}});
   }
+  /// Said once, however often it is met.
+  void obstacle(std::string why) {
+    if (std::find(obstacles.begin(), obstacles.end(), why) == obstacles.end())
+      obstacles.push_back(std::move(why));
+  }
 };
 
 /// All candidates for a counterexample, from the families that know its kind.
 [[nodiscard]] Proposals propose(const Case& what);
+/// Why none is known for such a counterexample; empty if some family looks for one.
+[[nodiscard]] std::string_view none_known(const proofs::Counterexample& counterexample);
 
 /// `cycle`, `starved`, where an engine program waits for room in a FIFO: the least memory, in
 /// deeper FIFOs, with which nobody waits so (Z3).
@@ -63,12 +73,43 @@ void propose_addresses(const Case& what, Proposals& out);
 void propose_moves(const Case& what, Proposals& out);
 /// `starved`, `leftover`, `overflow`, `misuse`: a supply or a test more or less.
 void propose_counts(const Case& what, Proposals& out);
+/// A semaphore that several wait for, divided: nobody takes what was posted for others.
+void propose_own_semaphores(const Case& what, Proposals& out);
+/// `overflow` of a semaphore that nobody takes from: a wait where it is tested.
+void propose_taking(const Case& what, std::uint32_t semaphore, Proposals& out);
 /// `race`: a hand-off between two accesses.
 void propose_handoffs(const Case& what, Proposals& out);
+/// A hand-off from one access to another one.
+void propose_handoff(const Case& what, ir::TransitionId from, ir::TransitionId to, Proposals& out);
+/// What closed boundaries lack of a rendezvous; `slip_through`, and whatever else comes of it.
+void propose_rendezvous(const Case& what, Proposals& out);
+/// `race`, `interference`: an open boundary between the two sections closed.
+void propose_closing(const Case& what, Proposals& out);
+void propose_closing(const Case& what, ir::TransitionId a, ir::TransitionId b, Proposals& out);
+/// `wrong_order`: a section before another one.
+void propose_order(const Case& what, Proposals& out);
+/// `interference`: a hand-off that is meant to join two sections; buffers that meet in memory.
+void propose_isolation(const Case& what, Proposals& out);
 /// `undefined_read` of what did not outlive its section.
 void propose_lifetimes(const Case& what, Proposals& out);
-/// `double_contribution`: an operand that an all-reduce takes twice.
+/// `undefined_read`, `wrong_producer`: the write that was meant, before the read.
+void propose_producers(const Case& what, Proposals& out);
+/// `missing_chip`, `double_contribution`: operands of an all-reduce, more or less; `leak`: a sum
+/// that is one, and a tensor that belongs to another chip.
 void propose_operands(const Case& what, Proposals& out);
+/// `gap`, `overlap`, `mismatch` of slices: the ranges that tile, and that others have.
+void propose_slices(const Case& what, Proposals& out);
+
+/// The first hand-off of the target that crosses chips.
+[[nodiscard]] std::optional<ir::HandoffId> crossing_handoff(const ir::Program& program);
+/// `base`, or with a number behind it: a name that no semaphore has, those of `edits` included.
+[[nodiscard]] std::string unused_name(const ir::Program& program, const Edits& edits,
+                                      const std::string& base);
+/// Has the site one more semaphore, beside those of `edits`? Otherwise an obstacle.
+[[nodiscard]] bool has_room(const ir::Program& program, const Edits& edits, const ir::Site& site,
+                            Proposals& out);
+/// Addresses at which `buffers`, and what else is in the way, do not meet.
+void add_addresses(const Case& what, const std::vector<ir::BufferId>& buffers, Proposals& out);
 
 /// Moves the buffers that `grown` (edits that change depths) leaves without a place of their own.
 /// False, and an obstacle with the numbers, if there is no room.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "certify/judgement.hpp"
@@ -42,6 +44,8 @@ std::string subject_of(const ir::Program& program, const Counterexample& c) {
   for (const auto b : c.buffers) text += program.buffers[b.value()].name + ';';
   for (const auto& term : c.terms) text += fmt::format("{} {};", term.source, term.found);
   for (const auto& slice : c.slices) text += fmt::format("{} {};", slice.sliced, slice.part);
+  // That an overflow comes later does not make it another one.
+  if (c.kind == proofs::Kind::overflow) return text;
   return text + fmt::format("{} {} {} {}", c.value, c.limit, c.index, c.note);
 }
 
@@ -51,8 +55,8 @@ std::vector<EditReport> reports_of(const ir::Program& program, const Edits& edit
     EditReport& report = out.emplace_back();
     report.kind = kind_name(edit);
     report.text = edit_text(program, edits, edit);
+    if (const auto one = program_of(edit)) report.engine = engine_text(program, *one);
     if (const auto at = place_of(edit)) {
-      report.engine = engine_text(program, at->program);
       report.op = at->op;
       report.source =
           source_text(program, program.programs[at->program.value()].ops[at->op].location);
@@ -127,40 +131,69 @@ class Search {
     return yes;
   }
 
-  /// The first candidate, of any counterexample of the report, that is certified; otherwise the
-  /// best of those that take their counterexample away and keep what holds.
-  std::optional<Tried> improve(const ir::Program& program, const ProgramReport& report,
-                               const Counterexample* first) {
+  /// All candidates for the counterexamples of a report, in the order in which they are tried:
+  /// those for `first` before the others; those that change less of what was written, and then the
+  /// cheaper ones; and for the rest as they were proposed.
+  struct Queued {
+    Candidate candidate;
+    const Counterexample* against = nullptr;
+    std::string subject;
+    Nature nature = Nature::storage;
+    Cost cost;
+    [[nodiscard]] auto rank(const Counterexample* first) const {
+      const auto more = [](std::int64_t n) { return std::max<std::int64_t>(0, n); };
+      return std::tuple(first != nullptr && against != first, nature, more(cost.bytes),
+                        more(cost.semaphores), more(cost.ops), candidate.edits.size());
+    }
+  };
+  std::vector<Queued> queue(const ir::Program& program, const ProgramReport& report,
+                            const Counterexample* first) {
     std::vector<const Counterexample*> all;
     if (first != nullptr) all.push_back(first);
     for (const RuleReport& rule : report.rules) {
       if (rule.counterexample && (first == nullptr || rule.rule != rule_of(*first)))
         all.push_back(&*rule.counterexample);
     }
-    std::optional<Tried> best;
-    std::vector<std::string> tried, obstacles;
-    std::set<ir::Digest> seen{ir::digest(program)};
+    out_.tried.clear();
+    out_.obstacles.clear();
+    std::vector<Queued> out;
     for (const Counterexample* against : all) {
       Proposals proposals = propose(Case(program, *against));
       const std::string subject = subject_of(program, *against);
-      for (auto& line : proposals.tried) note(tried, std::move(line));
-      for (auto& line : proposals.obstacles) note(obstacles, std::move(line));
+      for (auto& line : proposals.tried) note(out_.tried, std::move(line));
+      for (auto& line : proposals.obstacles) note(out_.obstacles, std::move(line));
+      if (const std::string_view why = none_known(*against); !why.empty())
+        note(out_.obstacles, fmt::format("{}: {}", proofs::to_string(against->kind), why));
       for (Candidate& candidate : proposals.candidates) {
-        auto changed = edited(program, candidate.edits);
-        if (!changed || !seen.insert(ir::digest(*changed)).second) continue;
-        if (!affordable()) break;
-        Tried one{*std::move(changed), {}, std::move(candidate), against, rule_of(*against)};
-        one.report = judge_by(one.program, options_);
-        if (one.report.verdict == Verdict::certified) return one;
-        if (holding(one.report) < holding(best ? best->report : report) ||
-            best_is_as_good(best, one))
-          continue;
-        if (!still_there(one, subject)) best = std::move(one);
+        const Nature nature = nature_of(program, candidate.edits);
+        const Cost cost = cost_of(program, candidate.edits);
+        out.push_back({std::move(candidate), against, subject, nature, cost});
       }
     }
-    // What stands in the way of going on from here.
-    out_.tried = std::move(tried);
-    out_.obstacles = std::move(obstacles);
+    std::stable_sort(out.begin(), out.end(), [&](const Queued& a, const Queued& b) {
+      return a.rank(first) < b.rank(first);
+    });
+    return out;
+  }
+
+  /// The first candidate that is certified; otherwise the best of those that take their
+  /// counterexample away and keep what holds.
+  std::optional<Tried> improve(const ir::Program& program, const ProgramReport& report,
+                               const Counterexample* first) {
+    std::optional<Tried> best;
+    std::set<ir::Digest> seen{ir::digest(program)};
+    for (Queued& next : queue(program, report, first)) {
+      auto changed = edited(program, next.candidate.edits);
+      if (!changed || !seen.insert(ir::digest(*changed)).second) continue;
+      if (!affordable()) break;
+      Tried one{
+          *std::move(changed), {}, std::move(next.candidate), next.against, rule_of(*next.against)};
+      one.report = judge_by(one.program, options_);
+      if (one.report.verdict == Verdict::certified) return one;
+      if (holding(one.report) < holding(best ? best->report : report) || best_is_as_good(best, one))
+        continue;
+      if (!still_there(one, next.subject)) best = std::move(one);
+    }
     return best;
   }
 
@@ -220,36 +253,87 @@ const char* to_string(Outcome outcome) {
   return "";
 }
 
+std::string_view none_known(const Counterexample& c) {
+  using proofs::Kind;
+  switch (c.kind) {
+    case Kind::wrong_result:
+      return "which of the ops that a result went through is wrong cannot be told from the result";
+    case Kind::uncovered:
+      return "what no rule covers can be neither judged nor repaired";
+    case Kind::nonlinear:
+      return "the op has to come after the all-reduce, which is another computation";
+    case Kind::mismatch:
+      return c.slices.empty() ? "operands that do not belong together are another computation" : "";
+    case Kind::double_contribution:
+      return c.ops.empty() || !c.terms.empty()
+                 ? ""
+                 : "an all-reduce of what is whole already is another computation";
+    default:
+      return "";
+  }
+}
+
 Proposals propose(const Case& what) {
   using proofs::Kind;
   Proposals out;
+  // No default: whoever adds a kind says here what is done about it.
   switch (what.counterexample.kind) {
     case Kind::cycle:
     case Kind::starved:
+      propose_rendezvous(what, out);
       propose_depths(what, out);
       propose_moves(what, out);
       propose_counts(what, out);
+      propose_own_semaphores(what, out);
       break;
     case Kind::leftover:
     case Kind::overflow:
     case Kind::misuse:
+      propose_rendezvous(what, out);
       propose_counts(what, out);
       break;
     case Kind::race:
+      propose_rendezvous(what, out);
       propose_handoffs(what, out);
+      propose_own_semaphores(what, out);
+      propose_closing(what, out);
+      break;
+    case Kind::wrong_order:
+      propose_order(what, out);
+      break;
+    case Kind::slip_through:
+      propose_rendezvous(what, out);
+      propose_own_semaphores(what, out);
+      break;
+    case Kind::interference:
+      propose_rendezvous(what, out);
+      propose_closing(what, out);
+      propose_isolation(what, out);
       break;
     case Kind::undefined_read:
+      propose_rendezvous(what, out);
       propose_lifetimes(what, out);
+      propose_producers(what, out);
       break;
+    case Kind::wrong_producer:
+      propose_producers(what, out);
+      break;
+    case Kind::leak:
+    case Kind::missing_chip:
     case Kind::double_contribution:
       propose_operands(what, out);
       break;
     case Kind::overlap:
     case Kind::out_of_memory:
     case Kind::misaligned:
-      if (!what.counterexample.buffers.empty()) propose_addresses(what, out);
+    case Kind::gap:
+    case Kind::mismatch:
+      propose_addresses(what, out);
+      propose_slices(what, out);
       break;
-    default:
+    case Kind::wrong_result:
+    case Kind::uncovered:
+    case Kind::nonlinear:
       break;
   }
   return out;

@@ -35,7 +35,7 @@ struct Limits {
 struct EditReport {
   std::string kind;
   std::string text;
-  std::string engine;               ///< `compute at chip 0 (2,3)`; empty if it is about no op
+  std::string engine;               ///< `compute at chip 0 (2,3)`; empty if no ops of one change
   std::optional<std::uint32_t> op;  ///< in its engine program, before the edits of the step
   std::string source;               ///< `attention.py:120`; empty if the program has none there
 };

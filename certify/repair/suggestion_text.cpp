@@ -8,20 +8,26 @@
 namespace spatialcert::certify::repair {
 namespace {
 
+/// Edits of a step that are printed: a rendezvous of a large program has one per engine program.
+constexpr std::size_t kMostLines = 20;
+
 std::string tried_text(const Suggestion& suggestion) {
   std::string text;
   for (const std::string& idea : suggestion.tried) {
     text += fmt::format("{}{}", text.empty() ? "" : ", ", idea);
   }
-  return text.empty() ? std::string("nothing: no repair is known for this kind of counterexample")
-                      : text;
+  return text.empty() ? std::string("nothing, as no repair that is known fits") : text;
 }
 
 std::string step_text(const Step& step, bool numbered, std::size_t number) {
   std::string text = fmt::format(
       "  {}against {} ({}): {}\n", numbered ? fmt::format("{}. ", number + 1) : std::string(),
       proofs::to_string(step.kind), proofs::to_string(step.rule), step.idea);
-  for (const EditReport& edit : step.edits) text += fmt::format("    - {}\n", edit.text);
+  const std::size_t shown = step.edits.size() > kMostLines ? kMostLines - 1 : step.edits.size();
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("    - {}\n", step.edits[i].text);
+  if (shown < step.edits.size())
+    text +=
+        fmt::format("    - and {} more, which --format json lists\n", step.edits.size() - shown);
   for (const std::string& remark : step.remarks) text += fmt::format("    {}\n", remark);
   return text;
 }
@@ -46,10 +52,8 @@ void write_edit(const EditReport& edit, ir::io::JsonWriter& json) {
   json.object();
   json.key("kind").text(edit.kind);
   json.key("text").text(edit.text);
-  if (edit.op) {
-    json.key("engine").text(edit.engine);
-    json.key("op").natural(*edit.op);
-  }
+  if (!edit.engine.empty()) json.key("engine").text(edit.engine);
+  if (edit.op) json.key("op").natural(*edit.op);
   if (!edit.source.empty()) json.key("source").text(edit.source);
   json.close();
 }
