@@ -76,16 +76,26 @@ ir::Op with_count(OpCode code, std::uint32_t object, std::int64_t count) {
   return op;
 }
 
+/// A new op beside another one, that counts `all` in one iteration; in a loop a share of it.
+/// Nothing if that does not come out even.
+Edits counting_beside(const Case& what, const Beside& where, OpCode code, std::uint32_t object,
+                      std::int64_t all) {
+  const std::int64_t times = executions(what, where.anchor);
+  if (all % times != 0) return {};
+  return {InsertOp{where, with_count(code, object, all / times)}};
+}
+
 /// The counter gets `more` from a post that counts more, or less from one that counts less.
 void change_counts(const Case& what, const std::vector<OpRef>& ops, std::int64_t by,
                    const std::string& idea, Proposals& out) {
   // Where a counter is used all over a program the last ones have to do.
   constexpr std::ptrdiff_t kMost = 8;
   for (auto at = ops.rbegin(); at != ops.rend() && at - ops.rbegin() < kMost; ++at) {
-    const std::int64_t now = what.op(*at).count;
-    if (now + by > 0)
-      out.add({ChangeCount{*at, now + by}}, idea);
-    else if (now + by == 0)
+    const std::int64_t now = what.op(*at).count, share = by / executions(what, *at);
+    if (by % executions(what, *at) != 0) continue;
+    if (now + share > 0)
+      out.add({ChangeCount{*at, now + share}}, idea);
+    else if (now + share == 0)
       out.add({RemoveOp{*at}}, idea);
   }
 }
@@ -152,7 +162,7 @@ void missing_supply(const Case& what, const ir::Counter& counter, std::int64_t m
     out.tried.emplace_back("a post more");
     change_counts(what, uses.raising, more, "a post that counts more", out);
     for (const Beside& where : places_near(what, uses.raising)) {
-      out.add({InsertOp{where, with_count(OpCode::post, counter.object, more)}},
+      out.add(counting_beside(what, where, OpCode::post, counter.object, more),
               "a post that was missing");
     }
     if (uses.raising.empty()) {
@@ -161,8 +171,8 @@ void missing_supply(const Case& what, const ir::Counter& counter, std::int64_t m
         if (ops.empty() || (test && test->program.value() == p)) continue;
         for (auto i = static_cast<std::uint32_t>(ops.size()); i-- > 0;) {
           if (ops[i].code != OpCode::run) continue;
-          out.add({InsertOp{{{ir::ProgramId(p), i}, true},
-                            with_count(OpCode::post, counter.object, more)}},
+          out.add(counting_beside(what, {{ir::ProgramId(p), i}, true}, OpCode::post, counter.object,
+                                  more),
                   "a post that was missing");
           break;
         }
@@ -171,12 +181,13 @@ void missing_supply(const Case& what, const ir::Counter& counter, std::int64_t m
   }
   if (counter.kind == ir::CounterKind::filled) {
     out.tried.emplace_back("a push more");
+    change_counts(what, uses.raising, more, "a push of more pages", out);
     for (const OpRef& at : uses.raising) {
-      out.add({InsertOp{{at, true}, with_count(OpCode::push, counter.object, more)}},
+      out.add(counting_beside(what, {at, true}, OpCode::push, counter.object, more),
               "a push that was missing");
     }
     for (const OpRef& at : runs_on(what, counter.object, true)) {
-      out.add({InsertOp{{at, true}, with_count(OpCode::push, counter.object, more)}},
+      out.add(counting_beside(what, {at, true}, OpCode::push, counter.object, more),
               "a push that was missing");
     }
   }
@@ -194,19 +205,20 @@ void surplus(const Case& what, const ir::Counter& counter, std::int64_t more, Pr
   if (!semaphore) {
     // Pages that are looked at and not freed.
     for (const OpRef& at : runs_on(what, counter.object, false)) {
-      out.add({InsertOp{{at, true}, with_count(OpCode::pop, counter.object, more)}},
+      out.add(counting_beside(what, {at, true}, OpCode::pop, counter.object, more),
               "a pop that was missing");
     }
   }
   for (const Beside& where : places) {
     Edits edits;
-    if (!semaphore)
-      edits.push_back(InsertOp{where, with_count(OpCode::front, counter.object, more)});
-    edits.push_back(
-        InsertOp{where, with_count(semaphore ? OpCode::wait : OpCode::pop, counter.object, more)});
+    if (!semaphore) edits = counting_beside(what, where, OpCode::front, counter.object, more);
+    for (Edit& edit :
+         counting_beside(what, where, semaphore ? OpCode::wait : OpCode::pop, counter.object, more))
+      edits.push_back(std::move(edit));
     out.add(std::move(edits), semaphore ? "a wait that was missing" : "a pop that was missing");
   }
-  if (semaphore) change_counts(what, uses.lowering, more, "a wait that counts more", out);
+  change_counts(what, uses.lowering, more,
+                semaphore ? "a wait that counts more" : "a pop of more pages", out);
   out.tried.emplace_back(semaphore ? "a post less" : "a push less");
   change_counts(what, uses.raising, -more, semaphore ? "a post less" : "a push less", out);
   if (!semaphore || uses.raising.size() < 2) return;
@@ -397,6 +409,7 @@ void propose_counts(const Case& what, Proposals& out) {
         out.obstacle("the target's semaphores do not count so far");
       }
       propose_taking(what, counter.object, out);
+      propose_room(what, counter.object, out);
     }
   }
   if (c.kind == proofs::Kind::cycle || c.kind == proofs::Kind::starved ||

@@ -393,7 +393,9 @@ std::vector<Run> runs_of(const ir::Program& program, const ir::EngineProgram& on
                              r.page, r.bound[0], r.bound[1], r.bound[2], r.bound[3]});
       for (std::uint32_t t = r.first_term; t < r.first_term + r.terms; ++t) {
         const ir::AffineTerm& term = program.affine_terms[t];
-        run.insert(run.end(), {term.bound, term.level, term.coefficient});
+        // A file does not have what counts for nothing.
+        if (term.coefficient != 0)
+          run.insert(run.end(), {term.bound, term.level, term.coefficient});
       }
     }
   }

@@ -23,16 +23,6 @@ OpRef outermost(const Case& what, const OpRef& at) {
   return at;
 }
 
-/// How often an op text is performed in one iteration.
-std::int64_t executions(const Case& what, const OpRef& at) {
-  const auto& ops = what.program.programs[at.program.value()].ops;
-  std::int64_t count = 1;
-  for (std::uint32_t i = 0; i < at.op; ++i) {
-    if (ops[i].code == OpCode::repeat && at.op <= i + ops[i].body) count *= ops[i].count;
-  }
-  return count;
-}
-
 /// Which execution of its text in its iteration an instance is, counted over iterations.
 std::int64_t execution_of(const Case& what, ir::TransitionId t) {
   const ir::Unrolled& u = what.names.unrolled();
@@ -155,6 +145,15 @@ class Handoffs {
 };
 
 }  // namespace
+
+std::int64_t executions(const Case& what, const OpRef& at) {
+  const auto& ops = what.program.programs[at.program.value()].ops;
+  std::int64_t count = 1;
+  for (std::uint32_t i = 0; i < at.op; ++i) {
+    if (ops[i].code == OpCode::repeat && at.op <= i + ops[i].body) count *= ops[i].count;
+  }
+  return count;
+}
 
 std::optional<ir::HandoffId> crossing_handoff(const ir::Program& program) {
   const auto& all = program.target.handoffs;

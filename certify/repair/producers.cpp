@@ -69,8 +69,11 @@ void undefined(const Case& what, Proposals& out) {
     ir::BufferId buffer(region.object);
     while (what.program.buffers[buffer.value()].view)
       buffer = what.program.buffers[buffer.value()].view->base;
-    out.tried.emplace_back("a buffer that holds zeros at the start");
-    out.add({ClearBuffer{buffer}}, "a buffer that holds zeros at the start");
+    // Sums begin with zero; nothing is known of what else would have been meant.
+    if (what.program.buffers[buffer.value()].kind == ir::BufferKind::interm) {
+      out.tried.emplace_back("partial sums that begin with zero");
+      out.add({ClearBuffer{buffer}}, "partial sums that begin with zero");
+    }
   }
   if (storage.kind != ir::Storage::Kind::tensor) return;
   const ir::Tensor& tensor = what.program.tensors[storage.object];

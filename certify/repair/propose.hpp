@@ -49,7 +49,9 @@ struct Proposals {
   std::vector<std::string> tried;      ///< ideas that candidates were looked for with
   std::vector<std::string> obstacles;  ///< why an idea led to none, with the numbers
 
+  /// Nothing if there are no edits.
   void add(Edits edits, std::string idea) {
+    if (edits.empty()) return;
     candidates.push_back({std::move(edits), std::move(idea), {}});
   }
   /// Said once, however often it is met.
@@ -77,6 +79,8 @@ void propose_counts(const Case& what, Proposals& out);
 void propose_own_semaphores(const Case& what, Proposals& out);
 /// `overflow` of a semaphore that nobody takes from: a wait where it is tested.
 void propose_taking(const Case& what, std::uint32_t semaphore, Proposals& out);
+/// `overflow`: who posts waits until there is room.
+void propose_room(const Case& what, std::uint32_t semaphore, Proposals& out);
 /// `race`: a hand-off between two accesses.
 void propose_handoffs(const Case& what, Proposals& out);
 /// A hand-off from one access to another one.
@@ -100,6 +104,8 @@ void propose_operands(const Case& what, Proposals& out);
 /// `gap`, `overlap`, `mismatch` of slices: the ranges that tile, and that others have.
 void propose_slices(const Case& what, Proposals& out);
 
+/// How often an op text is performed in one iteration.
+[[nodiscard]] std::int64_t executions(const Case& what, const OpRef& at);
 /// The first hand-off of the target that crosses chips.
 [[nodiscard]] std::optional<ir::HandoffId> crossing_handoff(const ir::Program& program);
 /// `base`, or with a number behind it: a name that no semaphore has, those of `edits` included.

@@ -100,4 +100,34 @@ void propose_taking(const Case& what, std::uint32_t semaphore, Proposals& out) {
   }
 }
 
+void propose_room(const Case& what, std::uint32_t semaphore, Proposals& out) {
+  const ir::Program& program = what.program;
+  const Uses uses = uses_of_semaphores(program)[semaphore];
+  if (uses.posts.empty() || uses.waits.empty()) return;
+  const ir::Semaphore& counted = program.semaphores[semaphore];
+  ir::Semaphore room;
+  room.site = program.programs[uses.posts.front().program.value()].site;
+  for (const OpRef& at : uses.posts) {
+    if (program.programs[at.program.value()].site != room.site) return;
+  }
+  const bool afar = std::any_of(uses.waits.begin(), uses.waits.end(), [&](const auto& waiter) {
+    return program.programs[waiter.first].site.chip != room.site.chip;
+  });
+  if (const auto crossing = crossing_handoff(program); afar && crossing) room.handoff = *crossing;
+  if (counted.initial > counted.maximum || !has_room(program, {}, room.site, out)) return;
+  room.name = unused_name(program, {}, "repair.room");
+  room.initial = counted.maximum - counted.initial;
+  room.maximum = program.target.semaphore_maximum;
+  out.tried.emplace_back("room that is waited for");
+  const std::size_t number = program.semaphores.size();
+  Edits edits{AddSemaphore{room}};
+  for (const OpRef& at : uses.posts)
+    edits.push_back(InsertOp{{at, false}, counting(OpCode::wait, number, what.op(at).count)});
+  for (const auto& [waiter, all] : uses.waits) {
+    for (const OpRef& at : all)
+      edits.push_back(InsertOp{{at, true}, counting(OpCode::post, number, what.op(at).count)});
+  }
+  out.add(std::move(edits), "room that is waited for");
+}
+
 }  // namespace spatialcert::certify::repair
