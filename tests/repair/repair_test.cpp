@@ -217,3 +217,42 @@ TEST_CASE("deeper FIFOs are certified, and one page less is shown not to be enou
   }
   CHECK(seen == 5);
 }
+
+TEST_CASE("of several repairs the one that costs least is suggested") {
+  // A wait more would do as well, and costs an op.
+  const repair::Suggestion counts = suggestion_for(golden("leftover-token"));
+  REQUIRE(counts.outcome == repair::Outcome::certified);
+  CHECK(counts.steps.front().edits.front().kind == "change-count");
+  CHECK(counts.cost == repair::Cost{});
+  // To declare a link would cost nothing, but says something else of the program.
+  const repair::Suggestion closed =
+      suggestion_for(golden("hand-off-between-sections-of-one-phase"));
+  REQUIRE(closed.outcome == repair::Outcome::certified);
+  CHECK(closed.steps.front().idea == "a boundary closed");
+  CHECK(closed.cost == repair::Cost{.bytes = 0, .semaphores = 2, .pages = 0, .ops = 6});
+}
+
+TEST_CASE("a closed boundary that nobody has room for is an obstacle, with the numbers") {
+  ir::Program program = golden("two-sections-of-one-phase-share-a-tensor");
+  program.target.semaphores_per_site = 0;
+  const repair::Suggestion none = suggestion_for(program);
+  CHECK(none.outcome == repair::Outcome::none);
+  CHECK(std::count(none.obstacles.begin(), none.obstacles.end(),
+                   "chip 0 has too few semaphores: 0, of which 0 are in use") == 1);
+}
+
+TEST_CASE("what the operand of a chip would be is said where it cannot be told") {
+  ir::Program program = golden("missing-chip");
+  // The page is not open any more where the all-reduce is: its pop stands before.
+  for (ir::EngineProgram& one : program.programs) {
+    if (one.ops.size() == 5) std::rotate(one.ops.begin() + 2, one.ops.end() - 1, one.ops.end());
+  }
+  for (ir::Tensor& tensor : program.tensors) {
+    if (tensor.name == "w2")
+      tensor.dtype = ir::DType::i32;  // nor is there a tensor like the others
+  }
+  const repair::Suggestion none = suggestion_for(program);
+  CHECK(none.outcome == repair::Outcome::none);
+  REQUIRE_FALSE(none.obstacles.empty());
+  CHECK(none.obstacles.front().starts_with("what the operand of chip 2 would be cannot be told"));
+}
