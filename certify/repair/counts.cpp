@@ -287,6 +287,8 @@ void widen_window(const Case& what, Proposals& out) {
   out.tried.emplace_back(push ? "a push of fewer pages" : "a pop of fewer pages");
   if (c.limit > 0)
     out.add({ChangeCount{at, c.limit}}, push ? "a push of fewer pages" : "a pop of fewer pages");
+  else
+    out.add({RemoveOp{at}}, push ? "a push less" : "a pop less");
 }
 
 /// Posts (waits) on a semaphore that has too many of them, where `counter` has too few.
@@ -410,6 +412,7 @@ void propose_counts(const Case& what, Proposals& out) {
       }
       propose_taking(what, counter.object, out);
       propose_room(what, counter.object, out);
+      propose_closing_any(what, out);
     }
   }
   if (c.kind == proofs::Kind::cycle || c.kind == proofs::Kind::starved ||

@@ -90,6 +90,8 @@ void propose_rendezvous(const Case& what, Proposals& out);
 /// `race`, `interference`: an open boundary between the two sections closed.
 void propose_closing(const Case& what, Proposals& out);
 void propose_closing(const Case& what, ir::TransitionId a, ir::TransitionId b, Proposals& out);
+/// `overflow`: sections that run ahead of each other: the first boundaries that are open.
+void propose_closing_any(const Case& what, Proposals& out);
 /// `wrong_order`: a section before another one.
 void propose_order(const Case& what, Proposals& out);
 /// `interference`: a hand-off that is meant to join two sections; buffers that meet in memory.

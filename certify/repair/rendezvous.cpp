@@ -65,11 +65,13 @@ class Rendezvous {
     return std::find(closed_.begin(), closed_.end(), after) != closed_.end();
   }
 
-  /// What a closed boundary lacks of a rendezvous. Nothing if it lacks nothing, or cannot be told.
-  [[nodiscard]] Edits mended(ir::SectionId after, bool trust_posts) const {
-    const auto releases = releases_of(after, trust_posts);
+  /// What a closed boundary lacks of a rendezvous, in one of two readings of what is left of it:
+  /// what is posted is right, and what stands amid a rendezvous belongs before it; or what is
+  /// waited for, and behind it. Nothing if it lacks nothing, or cannot be told.
+  [[nodiscard]] Edits mended(ir::SectionId after, bool first_reading) const {
+    const auto releases = releases_of(after, first_reading);
     if (!releases) return {};
-    return written(after, *releases, {});
+    return written(after, *releases, {}, !first_reading);
   }
 
   /// A whole rendezvous, with semaphores that are there as far as they can be used. Nothing, and an
@@ -273,7 +275,9 @@ class Rendezvous {
   }
 
   /// Edits that make the ops of a boundary those of a rendezvous with these releases.
-  [[nodiscard]] Edits written(ir::SectionId after, const Releases& releases, Edits edits) const {
+  /// Ops of others that stand amid them go behind them if that is said, and before them otherwise.
+  [[nodiscard]] Edits written(ir::SectionId after, const Releases& releases, Edits edits,
+                              bool others_behind = false) const {
     std::map<std::uint32_t, std::size_t> released;
     std::vector<std::uint32_t> order;  // of release posts: as the root has them, then the others
     for (const ir::Op& op : ops(root_, after)) {
@@ -301,7 +305,7 @@ class Rendezvous {
       whole.push_back(counting(OpCode::wait, releases.at(p), 1));
       const std::vector<ir::Op>& now = ops(p, after);
       if (std::equal(now.begin(), now.end(), whole.begin(), whole.end(), same)) continue;
-      if (!foreign_moved(p, after, whole.size(), edits)) return {};
+      if (!foreign_moved(p, after, whole.size(), others_behind, edits)) return {};
       edits.push_back(BoundaryOps{after, ir::ProgramId(p), std::move(whole)});
     }
     strays_removed(edits);
@@ -343,7 +347,7 @@ class Rendezvous {
   /// Ops that an engine program does at a boundary and that are no part of a rendezvous, of `whole`
   /// ops, go to the sections beside it.
   [[nodiscard]] bool foreign_moved(std::uint32_t p, ir::SectionId after, std::size_t whole,
-                                   Edits& edits) const {
+                                   bool amid_behind, Edits& edits) const {
     const ir::EngineProgram& one = program_.programs[p];
     // One op of the rendezvous too few: one that uses a semaphore that it was not meant to use.
     const std::vector<ir::Op>& now = ops(p, after);
@@ -353,23 +357,24 @@ class Rendezvous {
     for (const ir::Span& span : one.spans) {
       if (!span.boundary.valid() || program_.boundaries[span.boundary.value()].after != after)
         continue;
-      bool own_before = false;
       for (std::uint32_t i = span.begin; i < span.end; ++i) {
         const ir::Op& op = one.ops[i];
         if (op.code == OpCode::repeat || op.code == OpCode::run) return false;
-        if (is_own(op)) {
-          own_before = true;
-          continue;
-        }
+        if (is_own(op)) continue;
         if (misdirected &&
             (op.code == OpCode::post || op.code == OpCode::wait || op.code == OpCode::await))
           continue;
-        if (own_before ? span.end == one.ops.size() : span.begin == 0) return false;
+        // Before the rendezvous, unless it stands behind all of it; as far as there is something.
+        const bool first = span.begin == 0, last = span.end == one.ops.size();
+        if (first && last) return false;
+        const auto from = one.ops.begin();
+        const auto own_op = [&](const ir::Op& o) { return is_own(o); };
+        const bool amid = std::any_of(from + span.begin, from + i, own_op) && amid_behind;
+        const bool behind = amid || std::none_of(from + i, from + span.end, own_op);
+        const bool after_it = first || (behind && !last);
         std::uint32_t anchor = span.end;
-        if (!own_before) {
-          for (std::uint32_t j = 0; j < span.begin; j += 1 + one.ops[j].body) anchor = j;
-        }
-        edits.push_back(InsertOp{{{ir::ProgramId(p), anchor}, !own_before}, op});
+        for (std::uint32_t j = 0; !after_it && j < span.begin; j += 1 + one.ops[j].body) anchor = j;
+        edits.push_back(InsertOp{{{ir::ProgramId(p), anchor}, !after_it}, op});
       }
     }
     return true;
@@ -479,8 +484,8 @@ void propose_rendezvous(const Case& what, Proposals& out) {
   // Where all are of another form than the composer's, those that the counterexample is about.
   std::vector<std::pair<ir::SectionId, Edits>> found;
   for (const ir::SectionId after : rendezvous.closed()) {
-    for (const bool trust_posts : {true, false}) {
-      if (Edits edits = rendezvous.mended(after, trust_posts); !edits.empty())
+    for (const bool first_reading : {true, false}) {
+      if (Edits edits = rendezvous.mended(after, first_reading); !edits.empty())
         found.emplace_back(after, std::move(edits));
     }
   }
@@ -503,6 +508,18 @@ void propose_closing(const Case& what, Proposals& out) {
   for (const auto& access : c.accesses) two.push_back(access.transition);
   if (two.size() < 2) return;
   propose_closing(what, two[0], two[1], out);
+}
+
+void propose_closing_any(const Case& what, Proposals& out) {
+  const Rendezvous rendezvous(what.program, out);
+  std::size_t count = 0;
+  const auto sections = static_cast<std::uint32_t>(what.program.sections.size());
+  const bool around = what.program.execution == ir::Execution::persistent;
+  for (std::uint32_t s = 0; s + (around ? 0 : 1) < sections && count < kMostBoundaries; ++s) {
+    if (rendezvous.is_closed(ir::SectionId(s))) continue;
+    if (count++ == 0) out.tried.emplace_back("a boundary closed");
+    out.add(rendezvous.closing(ir::SectionId(s)), "a boundary closed");
+  }
 }
 
 void propose_closing(const Case& what, ir::TransitionId a, ir::TransitionId b, Proposals& out) {
