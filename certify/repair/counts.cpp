@@ -52,7 +52,7 @@ AllUses uses_of_all(const Case& what) {
       while (!loops.empty() && loops.back().first <= i) loops.pop_back();
       const std::int64_t times = loops.empty() ? 1 : loops.back().second;
       const ir::Op& op = ops[i];
-      if (op.code == OpCode::repeat) loops.emplace_back(i + 1 + op.body, times * op.count);
+      if (op.code == OpCode::repeat) loops.emplace_back(i + 1 + op.body, product(times, op.count));
       const bool raises = op.code == OpCode::post || op.code == OpCode::push;
       const bool lowers = op.code == OpCode::wait || op.code == OpCode::pop;
       if (!raises && !lowers) continue;
@@ -62,7 +62,8 @@ AllUses uses_of_all(const Case& what) {
                                         .value();
       Uses& uses = out.of[counter];
       (raises ? uses.raising : uses.lowering).push_back({ir::ProgramId(p), i});
-      out.balance[counter] += (raises ? 1 : -1) * op.count * times;
+      const std::int64_t all = product(op.count, times);
+      out.balance[counter] = sum(out.balance[counter], raises ? all : -all);
     }
   }
   return out;
@@ -93,9 +94,10 @@ void change_counts(const Case& what, const std::vector<OpRef>& ops, std::int64_t
   for (auto at = ops.rbegin(); at != ops.rend() && at - ops.rbegin() < kMost; ++at) {
     const std::int64_t now = what.op(*at).count, share = by / executions(what, *at);
     if (by % executions(what, *at) != 0) continue;
-    if (now + share > 0)
-      out.add({ChangeCount{*at, now + share}}, idea);
-    else if (now + share == 0)
+    const std::int64_t then = sum(now, share);
+    if (then > 0)
+      out.add({ChangeCount{*at, then}}, idea);
+    else if (then == 0)
       out.add({RemoveOp{*at}}, idea);
   }
 }
@@ -254,7 +256,7 @@ void open_window(const Case& what, const OpRef& at, Proposals& out) {
     }
     for (std::uint32_t i = at.op; i-- > 0;) {
       if (!is(i, opens)) continue;
-      out.add({ChangeCount{{at.program, i}, ops[i].count + 1}}, "a window that opens more");
+      out.add({ChangeCount{{at.program, i}, sum(ops[i].count, 1)}}, "a window that opens more");
       break;
     }
     const std::int64_t pages = access.region.page + 1;
@@ -278,7 +280,7 @@ void widen_window(const Case& what, Proposals& out) {
   const auto& ops = what.program.programs[at.program.value()].ops;
   for (std::uint32_t i = at.op; i-- > 0;) {
     if (ops[i].code != opens || ops[i].object != op.object) continue;
-    out.add({ChangeCount{{at.program, i}, ops[i].count + c.value - c.limit}},
+    out.add({ChangeCount{{at.program, i}, sum(ops[i].count, c.value - c.limit)}},
             push ? "a reserve that opens more" : "a front that opens more");
     break;
   }

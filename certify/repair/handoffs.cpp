@@ -150,7 +150,8 @@ std::int64_t executions(const Case& what, const OpRef& at) {
   const auto& ops = what.program.programs[at.program.value()].ops;
   std::int64_t count = 1;
   for (std::uint32_t i = 0; i < at.op; ++i) {
-    if (ops[i].code == OpCode::repeat && at.op <= i + ops[i].body) count *= ops[i].count;
+    if (ops[i].code == OpCode::repeat && at.op <= i + ops[i].body)
+      count = product(count, ops[i].count);
   }
   return count;
 }

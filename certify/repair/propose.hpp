@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,6 +106,17 @@ void propose_producers(const Case& what, Proposals& out);
 void propose_operands(const Case& what, Proposals& out);
 /// `gap`, `overlap`, `mismatch` of slices: the ranges that tile, and that others have.
 void propose_slices(const Case& what, Proposals& out);
+
+/// Numbers of a program may be as large as they come: sums and products end at the largest.
+inline constexpr std::int64_t kTooMany = std::numeric_limits<std::int64_t>::max();
+[[nodiscard]] inline std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_mul_overflow(a, b, &out) ? kTooMany : out;
+}
+[[nodiscard]] inline std::int64_t sum(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  return __builtin_add_overflow(a, b, &out) ? kTooMany : out;
+}
 
 /// How often an op text is performed in one iteration.
 [[nodiscard]] std::int64_t executions(const Case& what, const OpRef& at);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "certify/repair/depth.hpp"
 #include "ir/program_file.hpp"
 #include "ir/token_game.hpp"
+#include "ir/validate.hpp"
 #include "tests/oracle/generator.hpp"
 
 using namespace spatialcert;
@@ -255,4 +257,31 @@ TEST_CASE("what the operand of a chip would be is said where it cannot be told")
   CHECK(none.outcome == repair::Outcome::none);
   REQUIRE_FALSE(none.obstacles.empty());
   CHECK(none.obstacles.front().starts_with("what the operand of chip 2 would be cannot be told"));
+}
+
+TEST_CASE("numbers as large as they come are no obstacle to saying something") {
+  std::size_t seen = 0;
+  for (const char* name : {"starved-wait", "leftover-token", "fifo-cycle", "push-without-reserve",
+                           "semaphore-past-its-maximum", "persistent-takes-more-than-it-gives"}) {
+    const ir::Program whole = golden(name);
+    for (std::size_t p = 0; p < whole.programs.size(); ++p) {
+      for (std::size_t i = 0; i < whole.programs[p].ops.size(); ++i) {
+        ir::Program program = whole;
+        program.programs[p].ops[i].count = std::numeric_limits<std::int64_t>::max();
+        program.target.semaphore_maximum = std::numeric_limits<std::int64_t>::max();
+        for (ir::Semaphore& semaphore : program.semaphores)
+          semaphore.maximum = program.target.semaphore_maximum;
+        if (program.programs[p].ops[i].code == ir::OpCode::run || ir::validate(program)) continue;
+        CAPTURE(name);
+        CAPTURE(i);
+        const certify::ProgramReport report = certify::certify(program);
+        if (report.verdict != certify::Verdict::refuted) continue;
+        ++seen;
+        const repair::Suggestion suggestion =
+            repair::suggest(program, report, {}, nullptr, {.certifications = 12});
+        CHECK(repair::suggestion_text(suggestion).starts_with("suggestion: "));
+      }
+    }
+  }
+  CHECK(seen >= 10);
 }
