@@ -312,7 +312,7 @@ class Rendezvous {
     return edits.size() == declarations && declarations == 0 ? Edits{} : edits;
   }
 
-  /// Lets the semaphore, if it is there already, count so far.
+  /// Lets the semaphore count so far: one that is there at least, a new one just that.
   [[nodiscard]] bool can_count(std::uint32_t semaphore, std::size_t count, Edits& edits) const {
     const auto needed = static_cast<std::int64_t>(count);
     if (needed > program_.target.semaphore_maximum) {
@@ -321,8 +321,16 @@ class Rendezvous {
                                 program_.target.semaphore_maximum));
       return false;
     }
-    if (semaphore < program_.semaphores.size() && program_.semaphores[semaphore].maximum < needed)
-      edits.push_back(ChangeMaximum{ir::SemaphoreId(semaphore), needed});
+    if (semaphore < program_.semaphores.size()) {
+      if (program_.semaphores[semaphore].maximum < needed)
+        edits.push_back(ChangeMaximum{ir::SemaphoreId(semaphore), needed});
+      return true;
+    }
+    std::size_t number = program_.semaphores.size();
+    for (Edit& edit : edits) {
+      auto* const added = std::get_if<AddSemaphore>(&edit);
+      if (added != nullptr && number++ == semaphore) added->semaphore.maximum = needed;
+    }
     return true;
   }
 
