@@ -76,7 +76,8 @@ class Rendezvous {
 
   /// A whole rendezvous, with semaphores that are there as far as they can be used. Nothing, and an
   /// obstacle, if the target has no room for it.
-  [[nodiscard]] Edits closing(ir::SectionId after) const {
+  /// `one_of_two`: another one is closed with it.
+  [[nodiscard]] Edits closing(ir::SectionId after, bool one_of_two = false) const {
     if (participants_.empty()) return {};
     Edits added;
     Rendezvous whole = *this;
@@ -87,7 +88,9 @@ class Rendezvous {
       whole.arrival_ = *arrival;
     }
     auto releases = whole.unused_colour(after);
-    if (!releases) releases = fresh_releases(after, whole.root_, added);
+    if (!releases)
+      releases =
+          fresh_releases(whole.root_, around() && neighbours(after).empty() && !one_of_two, added);
     if (!releases) return {};
     added.push_back(CloseBoundary{after});
     return whole.written(after, *releases, std::move(added));
@@ -110,7 +113,7 @@ class Rendezvous {
                         });
     if (!shares) return {};
     Edits added;
-    const auto releases = fresh_releases(after, root_, added);
+    const auto releases = fresh_releases(root_, around() && neighbours(after).empty(), added);
     return releases ? written(after, *releases, std::move(added)) : Edits{};
   }
 
@@ -231,9 +234,8 @@ class Rendezvous {
 
   /// One semaphore for every site; or, where no other rendezvous lies between this one and its next
   /// time, for every engine program, so that nobody can take a token of the one beside it.
-  [[nodiscard]] std::optional<Releases> fresh_releases(ir::SectionId after, std::uint32_t root,
+  [[nodiscard]] std::optional<Releases> fresh_releases(std::uint32_t root, bool alone,
                                                        Edits& added) const {
-    const bool alone = around() && neighbours(after).empty();
     Releases out;
     std::map<ir::Site, std::uint32_t> of_site;
     for (const std::uint32_t p : participants_) {
@@ -538,6 +540,23 @@ void propose_closing(const Case& what, ir::TransitionId a, ir::TransitionId b, P
     if (!std::exchange(tried, true)) out.tried.emplace_back("a boundary closed");
     if (Edits edits = rendezvous.closing(after); !edits.empty())
       out.add(std::move(edits), "a boundary closed");
+  }
+  // Where the last boundary of an iteration is open the last sections run beside the first ones of
+  // the next, so that one boundary alone ends no phase.
+  const ir::SectionId last(what.program.sections.size() - 1);
+  if (what.program.execution != ir::Execution::persistent || rendezvous.is_closed(last)) return;
+  for (const ir::SectionId after : between(what, a, b)) {
+    if (after == last || rendezvous.is_closed(after)) continue;
+    Edits both = rendezvous.closing(after, true);
+    const auto with_one = edited(what.program, both);
+    if (both.empty() || !with_one) continue;
+    const Edits second = Rendezvous(*with_one, out).closing(last);
+    // New semaphores of the second stand behind those of the first; ops have other numbers.
+    if (second.empty() || std::any_of(second.begin(), second.end(),
+                                      [](const Edit& e) { return place_of(e).has_value(); }))
+      continue;
+    both.insert(both.end(), second.begin(), second.end());
+    out.add(std::move(both), "two boundaries closed");
   }
 }
 

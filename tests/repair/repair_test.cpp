@@ -234,6 +234,18 @@ TEST_CASE("of several repairs the one that costs least is suggested") {
   CHECK(closed.cost == repair::Cost{.bytes = 0, .semaphores = 2, .pages = 0, .ops = 6});
 }
 
+TEST_CASE("where the last boundary is open as well, one that is closed ends no phase: both are") {
+  ir::Program program = golden("two-sections-of-one-phase-share-a-tensor");
+  program.execution = ir::Execution::persistent;
+  const repair::Suggestion both = suggestion_for(program);
+  REQUIRE(both.outcome == repair::Outcome::certified);
+  CHECK(certify::certify(*both.program).verdict == certify::Verdict::certified);
+  REQUIRE(both.steps.size() == 1);
+  CHECK(both.steps.front().idea == "two boundaries closed");
+  // An arrival and two colours of releases; 2 P + S + 1 ops twice.
+  CHECK(both.cost == repair::Cost{.bytes = 0, .semaphores = 3, .pages = 0, .ops = 12});
+}
+
 TEST_CASE("a closed boundary that nobody has room for is an obstacle, with the numbers") {
   ir::Program program = golden("two-sections-of-one-phase-share-a-tensor");
   program.target.semaphores_per_site = 0;
