@@ -33,8 +33,9 @@ std::string waits_for(const OpNames& names, const WaitLink& link) {
 /// `would push it with op 20 `push kv 1``, from the supplier of `link`.
 std::string would_supply(const OpNames& names, const WaitLink& link) {
   const CounterKind kind = names.counters()[link.counter].kind;
-  return fmt::format("{} would {} {} with {}", names.engine(link.supplier), supplying_verb(kind),
-                     kind == CounterKind::free ? "one" : "it", names.op(link.supplier));
+  return fmt::format("{} would {} {} with {}{}", names.engine(link.supplier), supplying_verb(kind),
+                     kind == CounterKind::free ? "one" : "it", names.op(link.supplier),
+                     names.source(link.supplier));
 }
 
 }  // namespace
@@ -60,14 +61,14 @@ void chain_lines(const OpNames& names, const std::vector<WaitLink>& chain, bool 
       line += fmt::format("{}, {}, waits for {}", names.engine(link.waiter),
                           names.placed_op(link.waiter), waits_for(names, link));
     } else {
-      line += fmt::format("{}, but is stuck at {}, which waits for {}",
+      line += fmt::format("{}, but only after {}, which waits for {}",
                           would_supply(names, chain[i - 1]), names.placed_op(link.waiter),
                           waits_for(names, link));
     }
     out.push_back(line + (circle || i + 1 < chain.size() ? ";" : "."));
   }
   if (!circle || chain.empty()) return;
-  out.push_back(fmt::format("  {}. {}, but is stuck at op {}, which is step 1: a circle.",
+  out.push_back(fmt::format("  {}. {}, but only after op {}, which is step 1: a circle.",
                             chain.size() + 1, would_supply(names, chain.back()),
                             names.unrolled().op[chain.front().waiter.value()]));
 }

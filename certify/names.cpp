@@ -198,11 +198,14 @@ std::string OpNames::op(ir::TransitionId t) const {
                      instance(t));
 }
 
+std::string OpNames::source(ir::TransitionId t) const {
+  const std::string where = source_text(program_, op_of(t).location);
+  return where.empty() ? where : fmt::format(" [{}]", where);
+}
+
 std::string OpNames::placed_op(ir::TransitionId t) const {
-  const std::string source = source_text(program_, op_of(t).location);
   return fmt::format("{}, {}{}", op(t),
-                     part_text(program_, program_of(t), unrolled().op[t.value()]),
-                     source.empty() ? "" : fmt::format(" [{}]", source));
+                     part_text(program_, program_of(t), unrolled().op[t.value()]), source(t));
 }
 
 }  // namespace spatialcert::certify

@@ -55,6 +55,8 @@ class OpNames {
   [[nodiscard]] std::string engine(ir::TransitionId t) const {
     return engine_text(program_, program_of(t));
   }
+  /// ` [attention.py:120]`, or nothing.
+  [[nodiscard]] std::string source(ir::TransitionId t) const;
   /// `op 14 `front kv 1` (i0 = 3)`.
   [[nodiscard]] std::string op(ir::TransitionId t) const;
   /// The same with section and source: `op 14 `front kv 1`, section attention [attention.py:120]`.

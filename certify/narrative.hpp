@@ -32,6 +32,14 @@ void counter_lines(const OpNames& names, const proofs::Counterexample& counterex
 /// `overlap`, `out_of_memory`, `misaligned`.
 void memory_lines(const ir::Program& program, const proofs::Counterexample& counterexample,
                   Lines& out);
+/// An op on the way of data, and what it does with them: `reads w0, writes y`.
+struct WayStep {
+  ir::TransitionId op;
+  std::string does;
+};
+/// The way from its first op on, numbered. Trips of one op that follow one another are one item; of
+/// a long way only both ends are printed.
+void way_lines(const OpNames& names, const std::vector<WayStep>& way, Lines& out);
 /// `leak`, `missing_chip`, `double_contribution`: the way of a chip's own data to the spine.
 void shard_lines(const OpNames& names, const proofs::Counterexample& counterexample, Lines& out);
 /// Of `reduction`: the op that the types stop at, and the way of the partial sum that it meets.

@@ -10,8 +10,6 @@ using proofs::AccessRef;
 using proofs::Counterexample;
 using proofs::Kind;
 
-/// Ops of a path that are printed: half of them from each end.
-constexpr std::size_t kMostOps = 12;
 constexpr std::size_t kMostChipsNamed = 8;
 
 std::string region_of(const OpNames& names, const AccessRef& ref) {
@@ -53,19 +51,14 @@ void misplaced_lines(const OpNames& names, const Counterexample& c, Lines& out) 
 }
 
 void path_lines(const OpNames& names, const Counterexample& c, Lines& out) {
-  const std::size_t ops = c.accesses.size() / 2;
-  for (std::size_t i = 0; i < ops; ++i) {
-    if (ops > kMostOps && i == kMostOps / 2) {
-      out.push_back(fmt::format("       ({} more ops)", ops - kMostOps));
-      i = ops - kMostOps / 2;
-    }
-    const AccessRef& read = c.accesses[2 * i];
-    out.push_back(fmt::format("  ({}) {}, {}", i + 1, names.engine(read.transition),
-                              names.placed_op(read.transition)));
-    out.push_back(fmt::format("       reads {}{}, writes {}", region_of(names, read),
-                              i == 0 ? ", that chip's own data" : "",
-                              region_of(names, c.accesses[2 * i + 1])));
+  std::vector<WayStep> way;
+  for (std::size_t i = 0; i + 1 < c.accesses.size(); i += 2) {
+    const AccessRef& read = c.accesses[i];
+    way.push_back({read.transition, fmt::format("reads {}{}, writes {}", region_of(names, read),
+                                                i == 0 ? ", that chip's own data" : "",
+                                                region_of(names, c.accesses[i + 1]))});
   }
+  way_lines(names, way, out);
 }
 
 /// The chips whose data are in the content `times` times; nothing if there are none.

@@ -11,9 +11,6 @@ using proofs::AccessRef;
 using proofs::Counterexample;
 using proofs::Kind;
 
-/// Ops of a path that are printed: half of them from each end.
-constexpr std::size_t kMostOps = 12;
-
 std::string region_of(const OpNames& names, const AccessRef& ref) {
   return region_text(names.program(), names.program().accesses[ref.access].region);
 }
@@ -34,28 +31,16 @@ const char* title(const Counterexample& c) {
 }
 
 /// The way of a partial sum, from the op that made it to the one that meets it.
-void way_lines(const OpNames& names, const Counterexample& c, Lines& out) {
-  std::vector<std::vector<AccessRef>> ops;
+void path_lines(const OpNames& names, const Counterexample& c, Lines& out) {
+  std::vector<WayStep> way;
   for (const AccessRef& ref : c.accesses) {
-    if (ops.empty() || ops.back().front().transition != ref.transition) ops.emplace_back();
-    ops.back().push_back(ref);
+    if (way.empty() || way.back().op != ref.transition) way.push_back({ref.transition, ""});
+    std::string& does = way.back().does;
+    does += fmt::format("{}{} {}", does.empty() ? "" : ", ",
+                        names.program().accesses[ref.access].write ? "writes" : "reads",
+                        region_of(names, ref));
   }
-  for (std::size_t i = 0; i < ops.size(); ++i) {
-    if (ops.size() > kMostOps && i == kMostOps / 2) {
-      out.push_back(fmt::format("       ({} more ops)", ops.size() - kMostOps));
-      i = ops.size() - kMostOps / 2;
-    }
-    const AccessRef& first = ops[i].front();
-    out.push_back(fmt::format("  ({}) {}, {}", i + 1, names.engine(first.transition),
-                              names.placed_op(first.transition)));
-    std::string does;
-    for (const AccessRef& ref : ops[i]) {
-      does += fmt::format("{}{} {}", does.empty() ? "" : ", ",
-                          names.program().accesses[ref.access].write ? "writes" : "reads",
-                          region_of(names, ref));
-    }
-    out.push_back("       " + does);
-  }
+  way_lines(names, way, out);
 }
 
 std::string ranges_text(const ir::Slice& slice) {
@@ -79,7 +64,7 @@ std::string part_line(const ir::Program& program, const proofs::SliceRef& ref) {
 
 void type_lines(const OpNames& names, const Counterexample& c, Lines& out) {
   out.push_back(title(c));
-  if (c.accesses.size() > 1) way_lines(names, c, out);
+  if (c.accesses.size() > 1) path_lines(names, c, out);
   if (c.ops.empty()) return;
   out.push_back(
       fmt::format("  {}, {}: {}", names.engine(c.ops[0]), names.placed_op(c.ops[0]), c.note));

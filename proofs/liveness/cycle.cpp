@@ -177,7 +177,7 @@ std::vector<WaitLink> cycle_chain(const Subject& subject,
   return chain;
 }
 
-StuckChain stuck_chain(const ir::TokenGame& game, const ir::PlayState& state) {
+StuckChain stuck_chain(const ir::TokenGame& game, const ir::PlayState& state, std::size_t most) {
   StuckChain out;
   const std::uint32_t programs = static_cast<std::uint32_t>(state.next.size());
   std::vector<std::int64_t> seen_at(programs, -1);
@@ -191,7 +191,7 @@ StuckChain stuck_chain(const ir::TokenGame& game, const ir::PlayState& state) {
       return out;
     }
     const auto test = game.blocked(state, ir::ProgramId(p));
-    if (!test) return out;
+    if (!test || out.links.size() == most) return out;
     seen_at[p] = static_cast<std::int64_t>(out.links.size());
     WaitLink link{ir::TransitionId(state.next[p]), test->counter, test->need, test->have, {}};
     link.supplier = next_supplier(game, state, p, test->counter);

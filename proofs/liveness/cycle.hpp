@@ -1,7 +1,9 @@
 // Token-free cycles and stuck states: the counterexamples of liveness. Untrusted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -21,11 +23,13 @@ namespace spatialcert::proofs::liveness {
 
 /// Who waits for whom in a state in which nobody can step: follows, from the first blocked program,
 /// the next op that would raise what it waits for, until a circle closes or nobody is left to raise
-/// it.
+/// it, or until `most` programs have been looked at, each of which takes a walk over what is left
+/// of the program.
 struct StuckChain {
   std::vector<WaitLink> links;
   bool circle = false;
 };
-[[nodiscard]] StuckChain stuck_chain(const ir::TokenGame& game, const ir::PlayState& state);
+[[nodiscard]] StuckChain stuck_chain(const ir::TokenGame& game, const ir::PlayState& state,
+                                     std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace spatialcert::proofs::liveness

@@ -22,6 +22,8 @@ constexpr std::size_t kBlock = 200;
 constexpr std::uint64_t kSeeds = 64;
 constexpr std::uint64_t kOnceSteps = 8'000'000;
 constexpr std::uint64_t kPersistentSteps = 400'000;
+/// Engine programs that are asked what they wait for, to tell a circle where they stand.
+constexpr std::size_t kMostStanding = 16;
 
 /// Is the token-free part of the net all that matters? Yes, unless a place leads back by an
 /// iteration: then a cycle can pass through places with tokens and hold none in all.
@@ -448,6 +450,10 @@ std::optional<Counterexample> cycle_counterexample(const Subject& subject) {
   const ir::TokenGame game(*subject.program, stuck->unrolled);
   for (WaitLink& link : c.chain)
     link.have = game.counter_value(stuck->play.result.state, link.counter);
+  // Of circles that are as short, one of the ops at which the engine programs stand says more.
+  StuckChain standing = stuck_chain(game, stuck->play.result.state, kMostStanding);
+  if (standing.circle && standing.links.size() <= c.chain.size())
+    c.chain = std::move(standing.links);
   c.schedules.push_back(std::move(stuck->play.schedule));
   return c;
 }
