@@ -51,11 +51,33 @@ void write_reports(const std::vector<ReportFile>& files, gate::Comparison& compa
   }
 }
 
+/// The rules that the policy excuses. Nothing excuses a program without ops.
+std::vector<certify::views::Excuse> excuses_of(const gate::Comparison& comparison,
+                                               const gate::Entry& entry) {
+  std::vector<certify::views::Excuse> excuses;
+  const auto& candidate = comparison.pairs[entry.pair].candidate;
+  if (!candidate || !candidate->costs || candidate->costs->ops == 0) return excuses;
+  for (const gate::OpenRule& open : entry.open) {
+    if (!open.exception) continue;
+    const gate::Exception& exception = comparison.policy.exceptions[*open.exception];
+    excuses.push_back({candidate->rules[open.state].rule,
+                       fmt::format("{} (until {})", exception.reason, exception.until)});
+  }
+  return excuses;
+}
+
 /// The comparison as a run of certifications, for the views of such a run. What is wrong otherwise
 /// than by a verdict is something that was refused.
 certify::views::Run run_of(const gate::Comparison& comparison,
-                           std::vector<certify::views::Entry> entries, const Arguments& arguments) {
-  certify::views::Run run{std::move(entries), comparison.exit_status};
+                           std::vector<std::optional<certify::views::Entry>> entries,
+                           const Arguments& arguments) {
+  certify::views::Run run{{}, comparison.exit_status, !arguments.policy.empty()};
+  for (const gate::Entry& entry : comparison.entries) {
+    if (auto& view = entries[entry.pair]) view->excuses = excuses_of(comparison, entry);
+  }
+  for (auto& entry : entries) {
+    if (entry) run.entries.push_back(*std::move(entry));
+  }
   const auto refuse = [&](const std::string& file, std::string expected, std::string found) {
     run.entries.push_back(
         {{file, {}, {}, {}}, ir::Refusal{file, 0, "", std::move(expected), std::move(found)}});

@@ -98,11 +98,9 @@ certify::gate::Comparison Gating::run() {
                                 options_.today.empty() ? utc_today() : options_.today, refusals_);
 }
 
-std::vector<certify::views::Entry> Gating::take_entries() {
-  std::vector<certify::views::Entry> entries;
-  for (Job& job : jobs_) {
-    if (job.entry) entries.push_back(*std::move(job.entry));
-  }
+std::vector<std::optional<certify::views::Entry>> Gating::take_entries() {
+  std::vector<std::optional<certify::views::Entry>> entries;
+  for (Job& job : jobs_) entries.push_back(std::move(job.entry));
   return entries;
 }
 

@@ -35,8 +35,8 @@ class Gating {
   Gating(const GateOptions& options, certify::gate::Policy policy);
   /// What became of all programs, compared. Throws UsageError if the folders cannot be compared.
   [[nodiscard]] certify::gate::Comparison run();
-  /// The candidate's programs for views, after run(); by name, lost ones left out.
-  [[nodiscard]] std::vector<certify::views::Entry> take_entries();
+  /// The candidate's programs for views, after run(), one per pair; nothing for lost ones.
+  [[nodiscard]] std::vector<std::optional<certify::views::Entry>> take_entries();
 
  private:
   /// One program file that could be read.

@@ -51,9 +51,15 @@ void add_outcome(pugi::xml_node test, const char* outcome, std::string_view type
 }
 
 Counts add_rule(pugi::xml_node suite, const std::string& name, const ir::Program& program,
-                const RuleReport& rule) {
+                const RuleReport& rule, const Excuse* excuse) {
   Counts counts{1, 0, 0, 0};
   pugi::xml_node test = add_case(suite, name, proofs::to_string(rule.rule));
+  if (excuse != nullptr) {
+    ++counts.skipped;
+    add_outcome(test, "skipped", {},
+                fmt::format("{}, excused: {}", to_string(rule.verdict), excuse->reason));
+    return counts;
+  }
   switch (rule.verdict) {
     case Verdict::certified:
       break;
@@ -80,13 +86,16 @@ Counts add_rule(pugi::xml_node suite, const std::string& name, const ir::Program
   return counts;
 }
 
-Counts add_program(pugi::xml_node suite, const std::string& name, const Judged& judged) {
+Counts add_program(pugi::xml_node suite, const std::string& name, const Judged& judged,
+                   const Entry& entry) {
   Counts counts;
+  bool explained = false;
   for (const RuleReport& rule : judged.report.rules) {
-    counts.add(add_rule(suite, name, judged.program, rule));
+    counts.add(add_rule(suite, name, judged.program, rule, entry.excuse_of(rule.rule)));
+    explained = explained || rule.verdict == Verdict::undecided;
   }
   // A program may be undecided though no rule is: some were not asked for, or it has no ops.
-  if (judged.report.verdict == Verdict::undecided && counts.errors == 0) {
+  if (judged.report.verdict == Verdict::undecided && !explained) {
     add_outcome(add_case(suite, name, "verdict"), "error", "undecided", judged.report.reason);
     counts.add({1, 0, 1, 0});
   }
@@ -126,8 +135,8 @@ std::string junit_view(const Run& run, const Options&) {
     set(suite, "name", name);
     set(suite, "file", entry.provenance.file);
     const auto* judged = std::get_if<Judged>(&entry.outcome);
-    const Counts counts =
-        judged != nullptr ? add_program(suite, name, *judged) : add_unread(suite, name, entry);
+    const Counts counts = judged != nullptr ? add_program(suite, name, *judged, entry)
+                                            : add_unread(suite, name, entry);
     set_counts(suite, counts);
     all.add(counts);
   }

@@ -138,9 +138,21 @@ class Writer {
       // Many viewers hide results that are open, and undecided is not certified.
       const ProgramReport& report = std::get<Judged>(entry.outcome).report;
       if (report.verdict == Verdict::undecided) {
-        notify("undecided", "warning", verdict_line(report), entry, 0);
+        notify("undecided", is_excused(entry, report) ? "note" : "warning", verdict_line(report),
+               entry, 0);
       }
     }
+  }
+
+  /// Is every rule that is undecided excused, and is there one?
+  static bool is_excused(const Entry& entry, const ProgramReport& report) {
+    bool found = false;
+    for (const RuleReport& rule : report.rules) {
+      if (rule.verdict != Verdict::undecided) continue;
+      if (entry.excuse_of(rule.rule) == nullptr) return false;
+      found = true;
+    }
+    return found;
   }
 
   void notify(const char* id, const char* level, const std::string& text, const Entry& entry,
@@ -205,6 +217,7 @@ class Writer {
       key += '\0';
       key += part;
     }
+    write_suppressions(entry, rule);
     json_.key("partialFingerprints").object(true);
     json_.key("finding/v1").text(ir::to_hex(ir::sha256(key))).close();
     json_.key("properties").object();
@@ -215,6 +228,20 @@ class Writer {
       json_.key("counterexample").text(proofs::to_string(rule.counterexample->kind));
     }
     json_.close();
+    json_.close();
+  }
+
+  /// All results of a run have them or none (SARIF 3.27.23): without a policy nobody can tell.
+  void write_suppressions(const Entry& entry, const RuleReport& rule) {
+    if (!run_.has_policy) return;
+    json_.key("suppressions").array();
+    if (const Excuse* excuse = entry.excuse_of(rule.rule)) {
+      json_.object();
+      json_.key("kind").text("external");
+      json_.key("status").text("accepted");
+      json_.key("justification").text(excuse->reason);
+      json_.close();
+    }
     json_.close();
   }
 

@@ -30,16 +30,32 @@ struct Fault {
   std::string what;
 };
 
+/// A rule that does not hold, and why that is accepted: an exception of a gate's policy.
+struct Excuse {
+  proofs::Rule rule = proofs::Rule::liveness;
+  std::string reason;
+};
+
 /// What became of one program, or of a file that is none.
 struct Entry {
   Provenance provenance;  ///< `file` is always set
   std::variant<Judged, ir::Refusal, Fault> outcome;
+  std::vector<Excuse> excuses = {};
+
+  /// Nothing if the rule is not excused.
+  [[nodiscard]] const Excuse* excuse_of(proofs::Rule rule) const {
+    for (const Excuse& excuse : excuses) {
+      if (excuse.rule == rule) return &excuse;
+    }
+    return nullptr;
+  }
 };
 
 /// In the order of the command line; variants of one file in the order of the report.
 struct Run {
   std::vector<Entry> entries;
-  int exit_status = 0;  ///< that the run ends with
+  int exit_status = 0;      ///< that the run ends with
+  bool has_policy = false;  ///< that may excuse what does not hold
 };
 
 struct Options {
@@ -64,11 +80,12 @@ struct Options {
 /// per counterexample the lanes of engine programs, its ops lit up, and its schedule step by step.
 [[nodiscard]] std::string html_view(const Run& run, const Options& options);
 /// SARIF 2.1.0, one run: `rules` has every proof rule; a result per rule that was refuted, or that
-/// is undecided; files that were refused are notifications of the invocation.
+/// is undecided, suppressed where it is excused; files that were refused are notifications of the
+/// invocation.
 [[nodiscard]] std::string sarif_view(const Run& run, const Options& options);
 /// JUnit XML: a test suite per program, a test case per rule. Refuted is a failure, undecided an
-/// error, what was not evaluated or does not apply is skipped. A file that was refused is a suite
-/// with one error.
+/// error, what was not evaluated, does not apply or is excused is skipped. A file that was refused
+/// is a suite with one error.
 [[nodiscard]] std::string junit_view(const Run& run, const Options& options);
 
 // ---- of a counterexample ------------------------------------------------------------------------

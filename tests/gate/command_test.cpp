@@ -388,4 +388,36 @@ TEST_CASE(
       70);
 }
 
+TEST_CASE(
+    "what an exception excuses is suppressed in SARIF and skipped in JUnit, and nothing else is") {
+  Folders f;
+  f.put_both("p.json", "certified-sum");
+  f.put_both("sub/bad.json", "leak");
+  f.put_both("sub/race.json", "missing-wait");
+  const std::string leak =
+      R"({"program": "sub/bad", "rule": "shard", "may": "refuted", "reason": "a rewrite", "until": "2026-12-01"})";
+  const std::string race =
+      R"({"program": "sub/race", "rule": "ordering", "may": "refuted", "reason": "known", "until": "2026-11-30"})";
+  const auto count = [](const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+      ++found;
+    return found;
+  };
+  const std::vector<std::string> views{"--sarif", f.at("s.sarif"), "--junit", f.at("j.xml")};
+  CHECK(f.gate_with("\"exceptions\": [" + leak + ", " + race + "]", views).status == 1);
+  std::string sarif = read_file(f.at("s.sarif"));
+  std::string junit = read_file(f.at("j.xml"));
+  CHECK(count(sarif, "\"suppressions\"") == 2);
+  CHECK(count(sarif, "\"status\": \"accepted\"") == 1);
+  CHECK(contains(sarif, "\"justification\": \"a rewrite (until 2026-12-01)\""));
+  CHECK(count(junit, "<failure") == 1);  // an exception that has expired excuses nothing
+  CHECK(contains(junit, "<skipped message=\"refuted, excused: a rewrite (until 2026-12-01)\""));
+  CHECK(f.gate({"--sarif", f.at("s.sarif"), "--junit", f.at("j.xml")}).status == 1);
+  sarif = read_file(f.at("s.sarif"));
+  junit = read_file(f.at("j.xml"));
+  CHECK_FALSE(contains(sarif, "suppressions"));  // without a policy nothing can be excused
+  CHECK(count(junit, "<failure") == 2);
+}
+
 }  // namespace
