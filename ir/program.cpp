@@ -18,6 +18,13 @@ using Names3 = std::array<std::string_view, 3>;
 
 }  // namespace
 
+Program::Program() = default;
+Program::Program(const Program&) = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(const Program&) = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
 std::uint64_t op_count(const Program& program) {
   std::uint64_t count = 0;
   for (const EngineProgram& p : program.programs) count += p.ops.size();

@@ -344,6 +344,14 @@ struct SlicedTensor {
 enum class Execution : std::uint8_t { once, persistent };
 
 struct Program {
+  // Defined in program.cpp: otherwise every file that copies or drops a program compiles all of it.
+  Program();
+  Program(const Program&);
+  Program(Program&&) noexcept;
+  Program& operator=(const Program&);
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
   std::string name;
   Target target;
   Execution execution = Execution::once;
