@@ -17,6 +17,8 @@ run(EXPECT 0 COMMAND ${CMAKE_COMMAND} -S ${SOURCE}/tests/consumer -B ${WORK}/bui
 run(EXPECT 0 COMMAND ${CMAKE_COMMAND} --build ${WORK}/build)
 run(EXPECT 0 PRINTS "certified" COMMAND ${WORK}/build/consumer ${SOURCE}/tests/golden/certified-sum.json)
 run(EXPECT 1 PRINTS "refuted" COMMAND ${WORK}/build/consumer ${SOURCE}/tests/golden/missing-wait.json)
+run(EXPECT 0 PRINTS "certified" COMMAND ${CMAKE_COMMAND} -E chdir ${WORK} ${WORK}/build/emit)
+run(EXPECT 1 PRINTS "refuted by liveness" COMMAND ${CMAKE_COMMAND} -E chdir ${WORK} ${WORK}/build/emit --unfused)
 run(EXPECT 3 COMMAND ${WORK}/build/consumer ${SOURCE}/README.md)
 run(EXPECT 0 PRINTS "spatialcert 0" COMMAND ${WORK}/prefix/bin/spatialcert --version)
 file(REMOVE_RECURSE ${WORK})
