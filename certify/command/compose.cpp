@@ -106,6 +106,9 @@ struct Sections {
 };
 
 int run_compose(const ComposeCommand& command) {
+  const bool to_stdout = command.output == "-";
+  if (to_stdout && command.explain)
+    throw UsageError("compose: only one of -o - and --explain can have standard output");
   auto manifest = compose::read_manifest(command.manifest);
   if (!manifest) return refuse(manifest.error().message());
   std::optional<compose::parallel::Manifest> parallelism;
@@ -131,8 +134,11 @@ int run_compose(const ComposeCommand& command) {
     return refuse(fmt::format("{}: {}", command.manifest, refused->message()));
   }
   const auto& composed = std::get<compose::Composed>(outcome);
-  if (const ir::Status failed = ir::write_program(composed.program, command.output))
+  if (to_stdout) {
+    print(ir::serialise(composed.program));
+  } else if (const ir::Status failed = ir::write_program(composed.program, command.output)) {
     throw OutputError(failed->message());
+  }
   for (const std::string& note : composed.notes)
     complain(fmt::format("{}: note: {}\n", command.manifest, note));
   if (command.explain) print(compose::explain(composed));
@@ -161,7 +167,8 @@ Command declare_compose(CLI::App& parent) {
   auto options = std::make_shared<ComposeCommand>();
   CLI::App* app = parent.add_subcommand("compose", "Join sections into one program");
   app->add_option("MANIFEST", options->manifest, "MANIFEST.json, optionally zstd")->required();
-  app->add_option("-o,--output", options->output, "PROGRAM.json or PROGRAM.json.zst")
+  app->add_option("-o,--output", options->output,
+                  "PROGRAM.json or PROGRAM.json.zst; - for standard output")
       ->required()
       ->type_name("PROGRAM");
   app->add_flag("--explain", options->explain,

@@ -19,6 +19,10 @@ struct ImportCommand {
 };
 
 void write(const LoadedProgram& loaded, const std::string& path) {
+  if (path == "-") {
+    print(ir::serialise(loaded.program));
+    return;
+  }
   if (const ir::Status failed = ir::write_program(loaded.program, path)) {
     throw OutputError(failed->message());
   }
@@ -83,7 +87,8 @@ Command declare_import(CLI::App& parent) {
   msccl->add_option("FILE", options->path, "FILE.xml or FILE.xml.zst")->required();
   msccl
       ->add_option("-o,--output", options->output,
-                   "PROGRAM.json or PROGRAM.json.zst; a folder takes every variant as NAME.json")
+                   "PROGRAM.json or PROGRAM.json.zst; - for standard output; a folder takes every "
+                   "variant as NAME.json")
       ->required()
       ->type_name("PROGRAM");
   add_import_options(*msccl, options->import);

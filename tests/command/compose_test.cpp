@@ -98,6 +98,29 @@ TEST_CASE("compose writes a program that certify and show read") {
   CHECK(folder.compose().out.empty());
 }
 
+TEST_CASE("compose and import write to standard output if that is asked for") {
+  const Folder folder(manifest(R"(["a.json", "b.json"])"));
+  REQUIRE(folder.compose().status == 0);
+  const ChildResult composed = run({"compose", folder / "m.json", "-o", "-"});
+  CHECK(composed.status == 0);
+  CHECK(composed.out == read_file(folder / "whole.json"));
+  CHECK(run({"compose", folder / "m.json", "-o", "-", "--explain"}).status == 64);
+  REQUIRE(run({"generate", "--collective", "ring", "--op", "allgather", "--ranks", "2", "-o",
+               folder / "ring.xml"})
+              .status == 0);
+  const std::vector<std::string> import{"import", "msccl",       folder / "ring.xml", "--placement",
+                                        "out",    "--transfers", "per-step",          "-o"};
+  const auto imported = [&](const std::string& output) {
+    std::vector<std::string> arguments = import;
+    arguments.push_back(output);
+    return run(arguments);
+  };
+  REQUIRE(imported(folder / "ring.json").status == 0);
+  const ChildResult printed = imported("-");
+  CHECK(printed.status == 0);
+  CHECK(printed.out == read_file(folder / "ring.json"));
+}
+
 TEST_CASE("compose uses one file several times, under other names") {
   const Folder folder(manifest(
       R"(["a.json", {"file": "a.json", "name": "again", "tensors": {"x": "h", "h": "y"}}])"));
