@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
-#include "ir/require.hpp"
 #include "ir/validate.hpp"
 
 namespace spatialcert::certify::repair {
@@ -342,188 +340,10 @@ class Application {
   std::map<OpRef, std::vector<ir::Region>> added_;
 };
 
-/// A run with the loops around it, as something to compare, and its section.
-using Run = std::pair<std::string, std::vector<std::int64_t>>;
-
-/// Per stage: is it an all-reduce in one of two programs that have the same stages?
-std::vector<char> allreduces(const ir::Program& a, const ir::Program& b) {
-  std::vector<char> out(a.stages.size(), 0);
-  for (const ir::Program* program : {&a, &b}) {
-    for (std::size_t s = 0; s < std::min(out.size(), program->stages.size()); ++s) {
-      if (program->stages[s].kind == ir::StageKind::allreduce) out[s] = 1;
-    }
-  }
-  return out;
-}
-
-std::vector<Run> runs_of(const ir::Program& program, const ir::EngineProgram& one,
-                         const std::vector<char>& allreduce, const Freedom& freedom) {
-  std::vector<Run> out;
-  std::vector<std::pair<std::size_t, std::pair<std::int64_t, std::int64_t>>> open;  // end: loop
-  std::map<std::uint32_t, std::int64_t> loops;                                      // by section
-  auto span = one.spans.begin();
-  for (std::size_t i = 0; i < one.ops.size(); ++i) {
-    while (span != one.spans.end() && span->end <= i) ++span;
-    while (!open.empty() && open.back().first <= i) open.pop_back();
-    const ir::Op& op = one.ops[i];
-    if (op.code == ir::OpCode::repeat) {
-      // A loop without a run in it does not count.
-      const auto end = one.ops.begin() + static_cast<std::ptrdiff_t>(i + 1 + op.body);
-      const bool runs = std::any_of(one.ops.begin() + static_cast<std::ptrdiff_t>(i), end,
-                                    [](const ir::Op& o) { return o.code == ir::OpCode::run; });
-      const bool known = span != one.spans.end() && span->section.valid();
-      std::int64_t& number = loops[known ? span->section.value() : ~0U];
-      open.push_back({i + 1 + op.body, {runs ? number++ : -1, op.count}});
-    }
-    if (op.code != ir::OpCode::run) continue;
-    const ir::SectionId section = program.stages[op.object].section;
-    auto& [name, run] = out.emplace_back();
-    name = program.sections[section.value()].name;
-    run.push_back(op.object);
-    for (const auto& [end, loop] : open) {
-      run.push_back(loop.first);
-      run.push_back(loop.second);
-    }
-    const bool skip = freedom.operands && allreduce[op.object] != 0;
-    for (std::uint32_t a = op.first_access; a < op.first_access + op.accesses; ++a) {
-      const ir::Access& access = program.accesses[a];
-      if (skip && !access.write) continue;
-      const ir::Region& r = access.region;
-      run.insert(run.end(), {access.write ? 1 : 0, static_cast<std::int64_t>(r.kind), r.object,
-                             r.page, r.bound[0], r.bound[1], r.bound[2], r.bound[3]});
-      for (std::uint32_t t = r.first_term; t < r.first_term + r.terms; ++t) {
-        const ir::AffineTerm& term = program.affine_terms[t];
-        // A file does not have what counts for nothing.
-        if (term.coefficient != 0)
-          run.insert(run.end(), {term.bound, term.level, term.coefficient});
-      }
-    }
-  }
-  if (freedom.sections)
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Run& a, const Run& b) { return a.first < b.first; });
-  return out;
-}
-
-std::int64_t reads_of(const ir::Program& program, ir::StageId stage) {
-  std::int64_t count = 0;
-  for (const ir::EngineProgram& one : program.programs) {
-    for (const ir::Op& op : one.ops) {
-      if (op.code != ir::OpCode::run || op.object != stage.value()) continue;
-      for (std::uint32_t a = op.first_access; a < op.first_access + op.accesses; ++a)
-        count += program.accesses[a].write ? 0 : 1;
-    }
-  }
-  return count;
-}
-
-bool asks_for_less(const ir::Program& program, const ChangeCount& e) {
-  return e.count < program.programs[e.at.program.value()].ops[e.at.op].count;
-}
-
 }  // namespace
 
 std::optional<ir::Program> edited(const ir::Program& program, const Edits& edits) {
   return Application(program, edits).run();
-}
-
-bool same_runs(const ir::Program& before, const ir::Program& after, const Freedom& freedom) {
-  if (before.programs.size() != after.programs.size() ||
-      before.stages.size() != after.stages.size())
-    return false;
-  const std::vector<char> allreduce = allreduces(before, after);
-  for (std::size_t p = 0; p < before.programs.size(); ++p) {
-    if (runs_of(before, before.programs[p], allreduce, freedom) !=
-        runs_of(after, after.programs[p], allreduce, freedom))
-      return false;
-  }
-  return true;
-}
-
-std::vector<ir::Op> boundary_ops(const ir::Program& program, ir::ProgramId one,
-                                 ir::SectionId after) {
-  std::vector<ir::Op> out;
-  const ir::EngineProgram& from = program.programs[one.value()];
-  for (const ir::Span& span : from.spans) {
-    if (span.boundary.valid() && program.boundaries[span.boundary.value()].after == after)
-      out.insert(out.end(), from.ops.begin() + span.begin, from.ops.begin() + span.end);
-  }
-  return out;
-}
-
-Nature nature_of(const ir::Program& program, const Edits& edits) {
-  bool ops = false, form = false, more = false, order = false, declares = false;
-  for (const Edit& edit : edits) {
-    const auto* count = std::get_if<ChangeCount>(&edit);
-    const bool less = std::holds_alternative<RemoveOp>(edit) ||
-                      (count != nullptr && asks_for_less(program, *count));
-    const bool storage =
-        std::holds_alternative<ChangeDepth>(edit) || std::holds_alternative<MoveBuffer>(edit) ||
-        std::holds_alternative<KeepBuffer>(edit) || std::holds_alternative<ChangeMaximum>(edit);
-    // As the variant lists them.
-    const bool declaration = edit.index() >= Edit(MakeAllreduce{}).index();
-    order |= std::holds_alternative<MoveSection>(edit);
-    declares |= declaration;
-    ops |= less;
-    const bool meets = std::holds_alternative<BoundaryOps>(edit);
-    form |= meets;
-    more |= !less && !storage && !declaration && !meets;
-  }
-  if (declares) return Nature::declarations;
-  if (order) return Nature::order;
-  if (more) return Nature::more;
-  if (form) return Nature::form;
-  return ops ? Nature::less : Nature::storage;
-}
-
-Cost& operator+=(Cost& to, const Cost& more) {
-  to.bytes += more.bytes;
-  to.semaphores += more.semaphores;
-  to.pages += more.pages;
-  to.ops += more.ops;
-  to.operands += more.operands;
-  return to;
-}
-
-Cost cost_of(const ir::Program& program, const Edits& edits) {
-  Cost cost;
-  for (const Edit& edit : edits) {
-    if (std::holds_alternative<InsertOp>(edit)) ++cost.ops;
-    if (std::holds_alternative<RemoveOp>(edit)) --cost.ops;
-    if (std::holds_alternative<AddSemaphore>(edit)) ++cost.semaphores;
-    if (std::holds_alternative<RemoveOperand>(edit)) --cost.operands;
-    if (std::holds_alternative<AddOperand>(edit)) ++cost.operands;
-    if (const auto* whole = std::get_if<MakeAllreduce>(&edit))
-      cost.operands += reads_of(program, whole->stage);
-    if (const auto* meets = std::get_if<BoundaryOps>(&edit)) {
-      cost.ops +=
-          static_cast<std::int64_t>(meets->ops.size()) -
-          static_cast<std::int64_t>(boundary_ops(program, meets->program, meets->after).size());
-    }
-    if (const auto* deeper = std::get_if<ChangeDepth>(&edit)) {
-      const ir::Buffer& fifo = program.buffers[deeper->fifo.value()];
-      const auto more = static_cast<std::int64_t>(deeper->pages - fifo.pages);
-      cost.pages += more;
-      cost.bytes += more * static_cast<std::int64_t>(fifo.page_bytes);
-    }
-  }
-  return cost;
-}
-
-std::optional<OpRef> place_of(const Edit& edit) {
-  if (const auto* e = std::get_if<InsertOp>(&edit)) return e->where.anchor;
-  if (const auto* e = std::get_if<RemoveOp>(&edit)) return e->at;
-  if (const auto* e = std::get_if<MoveOp>(&edit)) return e->from;
-  if (const auto* e = std::get_if<ChangeCount>(&edit)) return e->at;
-  if (const auto* e = std::get_if<RemoveOperand>(&edit)) return e->at;
-  if (const auto* e = std::get_if<AddOperand>(&edit)) return e->at;
-  return std::nullopt;
-}
-
-std::optional<ir::ProgramId> program_of(const Edit& edit) {
-  if (const auto* e = std::get_if<BoundaryOps>(&edit)) return e->program;
-  if (const auto at = place_of(edit)) return at->program;
-  return std::nullopt;
 }
 
 }  // namespace spatialcert::certify::repair
